@@ -1,0 +1,14 @@
+# Warnings, sanitizers and hardening for every target.
+add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
+  -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-qual -Wwrite-strings -Wformat=2
+  -Wdouble-promotion -include ${PROJECT_SOURCE_DIR}/src/base/banned.h)
+if(WTE_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(WTE_SANITIZE)
+  add_compile_options(-fsanitize=${WTE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${WTE_SANITIZE})
+else()
+  add_compile_options(-fstack-protector-strong $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+  add_link_options(-Wl,-z,relro,-z,now)
+endif()

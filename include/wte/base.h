@@ -1,0 +1,96 @@
+/* wte/base.h - status codes, errors, allocation, thread pools and progress. Every other header
+ * needs it.
+ *
+ * Handles are not locked. A built table, file, vocab or model is immutable and may be read from any
+ * number of threads at once. The library never prints, exits, aborts or changes the locale.
+ */
+#ifndef WTE_BASE_H
+#define WTE_BASE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define WTE_API        __attribute__((visibility("default")))
+#define WTE_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define WTE_API
+#define WTE_MUST_CHECK
+#endif
+
+#define WTE_VERSION_MAJOR 0
+#define WTE_VERSION_MINOR 1
+#define WTE_VERSION_PATCH 0
+
+/* Values are part of the ABI: append only, never renumber. */
+#define WTE_STATUS_LIST(X)                                                                         \
+    X(OK, 0, "success")                                                                            \
+    X(E_ARGUMENT, 1, "the caller passed an argument that makes no sense")                          \
+    X(E_MEMORY, 2, "out of memory")                                                                \
+    X(E_IO, 3, "the operating system refused an I/O request")                                      \
+    X(E_FORMAT, 4, "the file breaks the rules of its format")                                      \
+    X(E_UNSUPPORTED, 5, "valid, but this build cannot do it")                                      \
+    X(E_LIMIT, 6, "larger than a safety limit allows")                                             \
+    X(E_RANGE, 7, "an index or id lies outside its range")                                         \
+    X(E_SHAPE, 8, "shapes do not fit together")                                                    \
+    X(E_NOT_FOUND, 9, "no such name")                                                              \
+    X(E_CANCELLED, 10, "the caller's progress callback asked to stop")
+
+typedef enum wte_status {
+#define X(name, value, text) WTE_##name = (value),
+    WTE_STATUS_LIST(X)
+#undef X
+        WTE_STATUS_FORCE_INT = 0x7fffffff
+} wte_status;
+
+/* Where an error has no single offset or index. */
+#define WTE_NOWHERE UINT64_MAX
+
+/** Filled by any function that takes one, on failure only; the caller owns it, usually on the
+ * stack. 256 bytes, frozen. `where` is the byte offset or the index of the culprit, or WTE_NOWHERE.
+ */
+typedef struct wte_error {
+    int32_t status;    /* wte_status */
+    int32_t sys_errno; /* errno, or 0 */
+    uint64_t where;
+    char message[240]; /* one line, no newline: what, where, the two numbers that disagree */
+} wte_error;
+
+/** The constant text of a status; never NULL. */
+WTE_API const char *wte_status_text(wte_status status);
+/** The library's version, "major.minor.patch". */
+WTE_API const char *wte_version(void);
+
+/** Where memory comes from. NULL wherever one is asked for means the C library's (2 MiB and larger
+ *  blocks then lie on huge pages where the system has them).
+ *  alloc    `bytes` > 0, `align` a power of two <= 2 MiB; NULL when there is none
+ *  release  gets back exactly what alloc gave, with the same `bytes`; never called with NULL */
+typedef struct wte_allocator {
+    void *(*alloc)(void *ctx, size_t bytes, size_t align);
+    void (*release)(void *ctx, void *block, size_t bytes);
+    void *ctx;
+} wte_allocator;
+
+/** A set of worker threads, made once and lent to the calls that can use it (`pool` in their
+ *  options; NULL there = the calling thread alone). Results never depend on the number of threads.
+ *  One pool may be lent to calls in several threads; they then take turns. */
+typedef struct wte_pool wte_pool;
+/** threads  1..256 in all, the caller's own among them; 0 = as many as the machine has cores */
+WTE_API WTE_MUST_CHECK wte_status wte_pool_create(uint32_t threads, wte_pool **out, wte_error *err);
+WTE_API void wte_pool_free(wte_pool *pool);              /* NULL is fine */
+WTE_API uint32_t wte_pool_threads(const wte_pool *pool); /* 1 for NULL */
+
+/** Called now and then by calls that can last, from the thread that made the call.
+ *  done, total  in the unit the call documents; returns false to stop it with WTE_E_CANCELLED */
+typedef struct wte_progress {
+    bool (*report)(void *ctx, uint64_t done, uint64_t total);
+    void *ctx;
+} wte_progress;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

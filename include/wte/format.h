@@ -1,0 +1,120 @@
+/* wte/format.h - files of tensors: open, list, and reach their rows without reading the rest.
+ *
+ * A file that shrinks while it is mapped raises SIGBUS in whoever reads the map (as with every
+ * mapped file); set `copy` in the options, or use read_rows of the row source, where that can
+ * happen.
+ */
+#ifndef WTE_FORMAT_H
+#define WTE_FORMAT_H
+#include <wte/rows.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wte_file wte_file;
+
+typedef enum wte_format {
+    WTE_FORMAT_UNKNOWN = 0,
+    WTE_FORMAT_SAFETENSORS = 1,
+    WTE_FORMAT_SAFETENSORS_INDEX = 2, /* model.safetensors.index.json and its shards, as one file */
+    WTE_FORMAT_NPY = 3
+} wte_format;
+
+typedef struct wte_file_options {
+    size_t struct_size;
+    uint32_t copy; /* 1: read tensors with pread or into memory, never map */
+    uint32_t reserved;
+    uint64_t max_header_bytes; /* 0 = the format's own limit (safetensors 100,000,000) */
+    const wte_allocator *allocator;
+} wte_file_options;
+#define WTE_FILE_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(wte_file_options), 0, 0, 0, NULL                                                    \
+    }
+
+#define WTE_MAX_RANK 16
+typedef struct wte_tensor {
+    const char *name; /* lives as long as the file; UTF-8; may hold a NUL: see name_bytes */
+    uint64_t name_bytes;
+    wte_dtype dtype;
+    uint32_t rank; /* 0 = scalar */
+    uint64_t shape[WTE_MAX_RANK];
+    uint64_t bytes;    /* stored size */
+    uint64_t offset;   /* of the first byte, from the start of its part's file */
+    uint32_t part;     /* which file of several: wte_file_part_path */
+    bool column_major; /* stored column by column (Fortran order) */
+    bool big_endian;   /* elements are stored with the most significant byte first */
+} wte_tensor;
+
+/** Open and validate a file of tensors. What it is is told from its content, not its name; files
+ *  that are something else (a Git LFS pointer, a web page, JSON text, zip, GGUF, pickle, gzip,
+ * empty, truncated) are named in the message with E_FORMAT or E_UNSUPPORTED. err->where is the byte
+ * offset of the fault. Cost: the header alone is read. */
+WTE_API WTE_MUST_CHECK wte_status wte_file_open(const char *path, const wte_file_options *opt,
+                                                wte_file **out, wte_error *err);
+/** The same over bytes in memory, which must outlive the handle; name is used in messages. */
+WTE_API WTE_MUST_CHECK wte_status wte_file_open_memory(const void *data, uint64_t bytes,
+                                                       const char *name,
+                                                       const wte_file_options *opt, wte_file **out,
+                                                       wte_error *err);
+WTE_API void wte_file_free(wte_file *f); /* NULL is fine */
+
+WTE_API wte_format wte_file_format(const wte_file *f);
+WTE_API const char *wte_format_name(wte_format format); /* "safetensors", "npy", ... */
+WTE_API uint64_t wte_file_tensors(const wte_file *f);   /* how many, in order of their data */
+/** Tensor number i; E_RANGE. *out borrows from f. */
+WTE_API WTE_MUST_CHECK wte_status wte_file_tensor(const wte_file *f, uint64_t i, wte_tensor *out,
+                                                  wte_error *err);
+/** Index of the tensor of that name; E_NOT_FOUND (the message offers the nearest names). */
+WTE_API WTE_MUST_CHECK wte_status wte_file_find(const wte_file *f, const char *name,
+                                                uint64_t name_bytes, uint64_t *i, wte_error *err);
+/** Tensor i as rows: a 2-D tensor row by row; leading or inner dimensions of size 1 are skipped
+ *  (PAINS F3); a 1-D tensor of n elements is n rows of 1. E_SHAPE otherwise; E_UNSUPPORTED when an
+ *  element is not whole bytes. Column-major and big-endian tensors come out as rows in this
+ *  machine's order through read_rows. Borrows from f. */
+WTE_API WTE_MUST_CHECK wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out,
+                                                wte_error *err);
+/** Copy `n` bytes of tensor i from byte `at` of it, as stored. E_RANGE. */
+WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at,
+                                                void *out, uint64_t n, wte_error *err);
+
+WTE_API uint32_t wte_file_parts(const wte_file *f);
+WTE_API const char *wte_file_part_path(const wte_file *f, uint32_t part);
+WTE_API uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part); /* size of that file */
+/** Entry i of the free-text metadata (safetensors __metadata__); NULL past the last. */
+WTE_API const char *wte_file_metadata(const wte_file *f, uint64_t i, const char **value);
+
+/* Writing ------------------------------------------------------------------------------------- */
+
+/** One tensor to write; data tight, row major, this machine's order; rows may stand in for data. */
+typedef struct wte_tensor_out {
+    const char *name;
+    wte_dtype dtype;
+    uint32_t rank;
+    const uint64_t *shape;
+    const void *data;     /* or NULL with */
+    const wte_rows *rows; /* a row source of the same type and product */
+} wte_tensor_out;
+
+/** Write a safetensors file: beside the target, synced, then renamed over it; on any failure the
+ * old file stays as it was. Tensors are ordered and padded as the reference writer does (dtype
+ *  descending, then name), so equal content gives equal bytes.
+ *  metadata  n_metadata pairs (key, value), or NULL; E_ARGUMENT for duplicate names */
+WTE_API WTE_MUST_CHECK wte_status wte_safetensors_write(const char *path,
+                                                        const wte_tensor_out *tensors, size_t n,
+                                                        const char *const (*metadata)[2],
+                                                        size_t n_metadata, wte_error *err);
+/** Write an .npy file (version 1.0, or 2.0 when the header needs it) as NumPy writes it; bf16 and
+ * the f8 types are refused (E_UNSUPPORTED: NumPy has no code for them). */
+WTE_API WTE_MUST_CHECK wte_status wte_npy_write(const char *path, const wte_tensor_out *tensor,
+                                                wte_error *err);
+/** The header of such a file alone, for writing to a pipe: fills buf (cap >= 128 + 32 * rank),
+ *  *n gets its length. */
+WTE_API WTE_MUST_CHECK wte_status wte_npy_header(wte_dtype dtype, const uint64_t *shape,
+                                                 uint32_t rank, char *buf, size_t cap, size_t *n,
+                                                 wte_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

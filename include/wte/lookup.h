@@ -1,0 +1,62 @@
+/* wte/lookup.h - ids to rows: retrieval, not arithmetic. */
+#ifndef WTE_LOOKUP_H
+#define WTE_LOOKUP_H
+#include <wte/rows.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum wte_bad_id_policy {
+    WTE_BAD_ID_ERROR = 0, /* any id < 0 or >= rows fails the call (E_RANGE); all are counted */
+    WTE_BAD_ID_ZERO = 1   /* such an id yields a zero vector; counted */
+} wte_bad_id_policy;
+
+#define WTE_BAD_IDS_SHOWN 8
+/** What was wrong with the ids of one call; filled whether it succeeded or not. */
+typedef struct wte_bad_ids {
+    uint64_t count;   /* ids outside 0 .. rows - 1 that no ignore id covers */
+    uint64_t ignored; /* ids that an ignore id covers */
+    uint32_t n_first; /* how many of these follow: min(count, WTE_BAD_IDS_SHOWN) */
+    uint32_t reserved;
+    struct {
+        uint64_t position; /* index into ids */
+        int64_t value;
+    } first[WTE_BAD_IDS_SHOWN];
+} wte_bad_ids;
+
+typedef struct wte_lookup_options {
+    size_t struct_size;
+    wte_dtype out_dtype; /* WTE_DTYPE_NONE = the stored type, else F32 (or any that converts) */
+    wte_bad_id_policy bad_ids;
+    const int64_t *ignore_ids; /* ids that yield a zero vector and are no error, e.g. -1, -100 */
+    size_t n_ignore_ids;
+    wte_pool *pool;      /* NULL = the calling thread */
+    wte_bad_ids *report; /* NULL = not wanted */
+    const wte_allocator *allocator;
+} wte_lookup_options;
+#define WTE_LOOKUP_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(wte_lookup_options), WTE_DTYPE_NONE, WTE_BAD_ID_ERROR, NULL, 0, NULL, NULL, NULL    \
+    }
+
+/** out[i, :] = rows[ids[i], :] for every i, in the order of ids (any shape: the output's shape is
+ *  the ids' shape with cols appended).
+ *
+ *  In the stored type the row's bits are copied; to F32 narrower types are widened exactly, and
+ *  f64, i32, i64, u32, u64 are rounded to nearest even. Ids are never wrapped, never row 0.
+ *
+ *  out        ids.count rows, row_bytes apart; row_bytes >= cols * size of the output type, or
+ *             0 = tight. Must not overlap the table or the ids
+ *  returns    E_RANGE with err->where = position of the first bad id, message naming value,
+ * position and valid range; out is then untouched. E_ARGUMENT for an id type other than U16, I32,
+ *             U32, I64. E_IO or E_FORMAT from a row source that reads a file (out half written)
+ *  cost       one read and one write of the rows named; allocates only for a source that reads and
+ *             converts at once (a few hundred KiB) */
+WTE_API WTE_MUST_CHECK wte_status wte_lookup_rows(const wte_rows *rows, wte_ids ids,
+                                                  const wte_lookup_options *opt, void *out,
+                                                  size_t row_bytes, wte_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

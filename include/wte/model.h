@@ -1,0 +1,159 @@
+/* wte/model.h - a model on disk: its input table, output head, vocabulary, and whether they are
+ * tied. */
+#ifndef WTE_MODEL_H
+#define WTE_MODEL_H
+#include <wte/format.h>
+#include <wte/table.h>
+#include <wte/vocab.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wte_model wte_model;
+
+typedef struct wte_model_options {
+    size_t struct_size;
+    const char *tensor;     /* name of the input table, or NULL = find it by role */
+    const char *head;       /* name of the output head, or NULL = find it by role */
+    uint32_t without_vocab; /* 1: do not open the tokenizer files (they can be large) */
+    uint32_t copy;          /* as in wte_file_options */
+    const wte_allocator *allocator;
+} wte_model_options;
+#define WTE_MODEL_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(wte_model_options), NULL, NULL, 0, 0, NULL                                          \
+    }
+
+typedef enum wte_role {
+    WTE_ROLE_NONE = 0,
+    WTE_ROLE_INPUT = 1, /* the token table */
+    WTE_ROLE_HEAD = 2,  /* the output head */
+    WTE_ROLE_OTHER = 3  /* looked like one, but is a position, type, patch, ... table */
+} wte_role;
+
+/** One tensor that was considered for a role. */
+typedef struct wte_candidate {
+    uint64_t tensor; /* index in the model's file */
+    wte_role role;
+    int32_t score;   /* higher is better; <= 0 is excluded */
+    const char *why; /* the rule that decided, one line; lives as long as the model */
+} wte_candidate;
+
+/** The table that plays a role. */
+typedef struct wte_model_table {
+    const char *name; /* tensor name ("demo" for the built-in table) */
+    const char *why;  /* the rule that found it */
+    wte_dtype dtype;
+    uint64_t rows, dim; /* as the role sees it: rows = token ids it answers */
+    uint64_t tensor;    /* index in wte_model_file, or WTE_NOWHERE for the built-in table */
+    uint64_t offset;    /* of row 0 in its file; WTE_NOWHERE for the built-in table */
+    uint64_t row_bytes; /* stride between rows in the file; 0 when rows are not contiguous there */
+    uint32_t part;      /* wte_file_part_path */
+    bool transposed;    /* stored dim x rows; the source turns it */
+    bool mapped;        /* token id -> row goes through a `mapping` tensor: wte_model_row */
+    wte_rows source;
+} wte_model_table;
+
+typedef enum wte_flag { WTE_FLAG_ABSENT = 0, WTE_FLAG_FALSE = 1, WTE_FLAG_TRUE = 2 } wte_flag;
+
+/** What config.json says, as far as the table is concerned. Texts are "" and numbers 0 when absent.
+ */
+typedef struct wte_model_config {
+    const char *path; /* "" when there is no config.json */
+    const char *model_type;
+    const char *text_model_type; /* of the nested text config */
+    const char *architecture;    /* the first of `architectures` */
+    uint64_t vocab_size, hidden_size, embedding_size;
+    int64_t pad_token_id;         /* -1 when absent or null */
+    wte_flag tie_top, tie_nested; /* the stored flags */
+    const char *tie_nested_at;    /* where the nested one stands: "text_config", ... */
+    bool tied;                    /* tie_word_embeddings as resolved */
+    const char *tie_rule;         /* which rule decided, one line */
+    bool tie_conflict;            /* nested and top level disagree */
+    double factor;                /* what the model multiplies a looked-up row by; 1 = nothing */
+    double factor_exact;          /* before it is rounded to the table's type */
+    const char *factor_rule;      /* "gemma: sqrt(hidden_size), rounded to bf16", or "" */
+} wte_model_config;
+
+/** Open a file of tensors, a directory (config.json, index and shards or one file, tokenizer
+ * files), or "demo" (the built-in 6 x 3 table of the worked example; a file of that name is
+ * "./demo"). Succeeds also when no table is found, so that the tensors can be listed. E_NOT_FOUND
+ * when `tensor` or `head` names none. */
+WTE_API WTE_MUST_CHECK wte_status wte_model_open(const char *path, const wte_model_options *opt,
+                                                 wte_model **out, wte_error *err);
+WTE_API void wte_model_free(wte_model *m); /* NULL is fine */
+
+WTE_API const char *wte_model_path(const wte_model *m);
+WTE_API const wte_file *wte_model_file(const wte_model *m);   /* NULL for "demo" */
+WTE_API const wte_vocab *wte_model_vocab(const wte_model *m); /* NULL when there is none */
+/** Why there is no vocabulary though a file was there: a message, or "" */
+WTE_API const char *wte_model_vocab_problem(const wte_model *m);
+WTE_API const wte_model_config *wte_model_config_of(const wte_model *m);
+WTE_API uint64_t wte_model_candidates(const wte_model *m); /* sorted by role, then score */
+WTE_API const wte_candidate *wte_model_candidate(const wte_model *m,
+                                                 uint64_t i); /* NULL past end */
+/** The input table, or E_NOT_FOUND naming the nearest candidates and --tensor. Borrows from m. */
+WTE_API WTE_MUST_CHECK wte_status wte_model_input(const wte_model *m, const wte_model_table **out,
+                                                  wte_error *err);
+/** The stored output head; NULL when none is stored. Borrows from m. */
+WTE_API const wte_model_table *wte_model_head(const wte_model *m);
+/** The stored row that a token id names: id itself, or mapping[id] in a vocabulary-quantised model.
+ *  E_RANGE. */
+WTE_API WTE_MUST_CHECK wte_status wte_model_row(const wte_model *m, uint64_t id, uint64_t *row,
+                                                wte_error *err);
+
+/* Tied or not -----------------------------------------------------------------------------------
+ */
+
+typedef enum wte_tie_verdict {
+    WTE_TIE_SAME_STORAGE = 1, /* one stored tensor serves both roles */
+    WTE_TIE_EQUAL_BYTES = 2,  /* two copies of the same bytes */
+    WTE_TIE_EQUAL_VALUES = 3, /* the same values in different types */
+    WTE_TIE_INDEPENDENT = 4,  /* two tensors that differ */
+    WTE_TIE_HEADLESS = 5,     /* no head, and the model has none to have */
+    WTE_TIE_BROKEN = 6,       /* untied by its flag and class, but no head is stored */
+    WTE_TIE_IMPOSSIBLE = 7    /* the flag says tied, but the shapes cannot be */
+} wte_tie_verdict;
+
+typedef struct wte_tie_options {
+    size_t struct_size;
+    wte_pool *pool;
+    const wte_progress *progress; /* bytes */
+    const wte_allocator *allocator;
+} wte_tie_options;
+#define WTE_TIE_OPTIONS_INIT                                                                       \
+    {                                                                                              \
+        sizeof(wte_tie_options), NULL, NULL, NULL                                                  \
+    }
+
+typedef struct wte_tie {
+    wte_tie_verdict verdict;
+    bool tied;        /* same storage or equal bytes */
+    bool flag_agrees; /* the resolved flag says what the bytes say (true when nothing to compare) */
+    uint64_t input_rows, input_dim, head_rows, head_dim; /* head: 0 when none is stored */
+    uint64_t params_tied, params_untied; /* of the two roles: V*d, and V*d + the head's */
+    uint64_t wasted_bytes;               /* equal bytes / equal values: size of the second copy */
+    uint64_t rows_different;             /* independent: of the rows both have */
+    uint64_t first_different;            /* row; WTE_NOWHERE when none */
+    double max_difference; /* largest |input - head|; NaN-against-number counts as infinity */
+    uint64_t max_row, max_col;
+    /* the experiment: one element of the input table is changed in a private copy-on-write view */
+    bool tried; /* false: why_not says why */
+    bool moved; /* the head, read afterwards, showed the change */
+    uint64_t try_row, try_col;
+    double before, after;           /* the element of the input table */
+    double head_before, head_after; /* the same element read through the head */
+    char why[240];                  /* the verdict in one sentence, with its numbers */
+    char why_not[120];
+} wte_tie;
+
+WTE_API const char *wte_tie_name(wte_tie_verdict v); /* "same storage", "equal bytes", ... */
+/** Compare input table and output head: bytes first, numbers second, the flag last. Files are never
+ *  written. cost: nothing to read when only one is stored, else one pass over both. */
+WTE_API WTE_MUST_CHECK wte_status wte_model_tie(const wte_model *m, const wte_tie_options *opt,
+                                                wte_tie *out, wte_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,151 @@
+/* The default allocator, growing arrays, and the bump arena. */
+#include "base/alloc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+
+#define HUGE_PAGE ((size_t)2 << 20)
+#define ALIGN     ((size_t)16)
+
+static void *system_alloc(size_t bytes, size_t align)
+{
+    if (bytes < HUGE_PAGE)
+        return align <= ALIGN ? malloc(bytes)
+                              : aligned_alloc(align, (bytes + align - 1) / align * align);
+    if (bytes > SIZE_MAX - HUGE_PAGE) return NULL;
+    void *block = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+#ifdef MADV_HUGEPAGE
+    if (block) (void)madvise(block, bytes, MADV_HUGEPAGE);
+#endif
+    return block;
+}
+
+void *wte__alloc(const wte_allocator *a, size_t bytes)
+{
+    if (bytes == 0) return NULL;
+    if (!a) return system_alloc(bytes, ALIGN);
+    return a->alloc(a->ctx, bytes, bytes < HUGE_PAGE ? ALIGN : HUGE_PAGE);
+}
+
+void *wte__alloc_zeroed(const wte_allocator *a, size_t bytes)
+{
+    void *block = wte__alloc(a, bytes);
+    if (block) memset(block, 0, bytes);
+    return block;
+}
+
+void *wte__alloc_array(const wte_allocator *a, uint64_t count, size_t size)
+{
+    uint64_t bytes;
+    if (!wte_mul_u64(count, size, &bytes) || bytes > SIZE_MAX) return NULL;
+    return wte__alloc(a, (size_t)bytes);
+}
+
+void wte__free(const wte_allocator *a, void *block, size_t bytes)
+{
+    if (!block) return;
+    if (a)
+        a->release(a->ctx, block, bytes);
+    else
+        free(block);
+}
+
+bool wte__grow(const wte_allocator *a, void **block, size_t *cap, size_t need, size_t size)
+{
+    if (need <= *cap) return true;
+    size_t want = *cap < 8 ? 8 : *cap;
+    while (want < need) {
+        if (want > SIZE_MAX / 2) return false;
+        want *= 2;
+    }
+    void *bigger = wte__alloc_array(a, want, size);
+    if (!bigger) return false;
+    if (*cap) memcpy(bigger, *block, *cap * size);
+    wte__free(a, *block, *cap * size);
+    *block = bigger;
+    *cap = want;
+    return true;
+}
+
+char *wte__strdup(const wte_allocator *a, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = wte__alloc(a, bytes);
+    if (copy) memcpy(copy, text, bytes);
+    return copy;
+}
+
+void wte__strfree(const wte_allocator *a, char *text)
+{
+    if (text) wte__free(a, text, strlen(text) + 1);
+}
+
+wte_status wte__no_memory(wte_error *err, uint64_t bytes, const char *what)
+{
+    return wte__fail(err, WTE_E_MEMORY, WTE_NOWHERE, "out of memory: %" PRIu64 " bytes for %s",
+                     bytes, what);
+}
+
+struct wte__arena_block {
+    struct wte__arena_block *next;
+    size_t size, used; /* of the whole block, this header included */
+};
+
+void wte__arena_init(wte__arena *arena, const wte_allocator *a)
+{
+    arena->allocator = a;
+    arena->blocks = NULL;
+    arena->next_block = 4096;
+}
+
+void *wte__arena_take(wte__arena *arena, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2) return NULL;
+    bytes = (bytes + 7) & ~(size_t)7;
+    struct wte__arena_block *block = arena->blocks;
+    if (!block || block->size - block->used < bytes) {
+        size_t size = arena->next_block;
+        if (size < bytes + sizeof *block) size = bytes + sizeof *block;
+        block = wte__alloc(arena->allocator, size);
+        if (!block) return NULL;
+        block->size = size;
+        block->used = (sizeof *block + 7) & ~(size_t)7;
+        /* a block made for one large piece goes behind the current one, which may still have room
+         */
+        if (size > arena->next_block && arena->blocks) {
+            block->next = arena->blocks->next;
+            arena->blocks->next = block;
+        } else {
+            block->next = arena->blocks;
+            arena->blocks = block;
+        }
+        if (arena->next_block < ((size_t)1 << 20)) arena->next_block *= 2;
+    }
+    void *piece = (char *)block + block->used;
+    block->used += bytes;
+    return piece;
+}
+
+char *wte__arena_text(wte__arena *arena, const void *text, size_t bytes)
+{
+    if (bytes == SIZE_MAX) return NULL;
+    char *copy = wte__arena_take(arena, bytes + 1);
+    if (!copy) return NULL;
+    if (bytes) memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    return copy;
+}
+
+void wte__arena_clear(wte__arena *arena)
+{
+    while (arena->blocks) {
+        struct wte__arena_block *block = arena->blocks;
+        arena->blocks = block->next;
+        wte__free(arena->allocator, block, block->size);
+    }
+}

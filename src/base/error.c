@@ -1,0 +1,134 @@
+/* Status texts, error structs and sized options. Nothing here allocates. */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+#define STRING_OF(x)          #x
+#define VERSION_TEXT(a, b, c) STRING_OF(a) "." STRING_OF(b) "." STRING_OF(c)
+
+const char *wte_version(void)
+{
+    return VERSION_TEXT(WTE_VERSION_MAJOR, WTE_VERSION_MINOR, WTE_VERSION_PATCH);
+}
+
+const char *wte_status_text(wte_status status)
+{
+    switch (status) {
+#define X(name, value, text)                                                                       \
+    case WTE_##name: return text;
+        WTE_STATUS_LIST(X)
+#undef X
+    case WTE_STATUS_FORCE_INT: break;
+    }
+    return "unknown status";
+}
+
+/* strerror_r comes in two kinds, told apart by what it returns. */
+static const char *text_of_xsi(int result, const char *buf)
+{
+    return result == 0 ? buf : "unknown error";
+}
+static const char *text_of_gnu(const char *result, const char *buf)
+{
+    return result ? result : buf;
+}
+
+static const char *error_text(int sys_errno, char *buf, size_t cap)
+{
+    buf[0] = '\0';
+    return _Generic(strerror_r(sys_errno, buf, cap), int: text_of_xsi, char *: text_of_gnu)(
+        strerror_r(sys_errno, buf, cap), buf);
+}
+
+wte_status wte__fail(wte_error *err, wte_status s, uint64_t where, const char *fmt, ...)
+{
+    if (err) {
+        va_list ap;
+        err->status = (int32_t)s;
+        err->sys_errno = 0;
+        err->where = where;
+        va_start(ap, fmt);
+        vsnprintf(err->message, sizeof err->message, fmt, ap);
+        va_end(ap);
+    }
+    return s;
+}
+
+wte_status wte__fail_os(wte_error *err, wte_status s, int sys_errno, const char *fmt, ...)
+{
+    if (err) {
+        va_list ap;
+        err->status = (int32_t)s;
+        err->sys_errno = sys_errno;
+        err->where = WTE_NOWHERE;
+        va_start(ap, fmt);
+        vsnprintf(err->message, sizeof err->message, fmt, ap);
+        va_end(ap);
+        size_t used = strlen(err->message);
+        char buf[96];
+        const char *text = error_text(sys_errno, buf, sizeof buf);
+        snprintf(err->message + used, sizeof err->message - used, ": %s", text);
+    }
+    return s;
+}
+
+void wte__error_prefix(wte_error *err, const char *prefix)
+{
+    if (!err) return;
+    char old[sizeof err->message];
+    memcpy(old, err->message, sizeof old);
+    int used = snprintf(err->message, sizeof err->message, "%s: ", prefix);
+    if (used > 0 && (size_t)used < sizeof err->message) {
+        size_t room = sizeof err->message - (size_t)used, n = strlen(old);
+        if (n >= room) n = room - 1;
+        memcpy(err->message + used, old, n);
+        err->message[(size_t)used + n] = '\0';
+    }
+}
+
+wte_status wte__options(void *dst, size_t dst_size, const void *src, wte_error *err)
+{
+    size_t size;
+    if (!src) return WTE_OK;
+    memcpy(&size, src, sizeof size);
+    if (size < sizeof size)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "options: struct_size is %zu; use the _INIT macro", size);
+    for (size_t i = dst_size; i < size; i++)
+        if (((const unsigned char *)src)[i] != 0)
+            return wte__fail(err, WTE_E_UNSUPPORTED, i,
+                             "options: byte %zu set, but this library knows only %zu", i, dst_size);
+    memcpy(dst, src, size < dst_size ? size : dst_size);
+    memcpy(dst, &dst_size, sizeof dst_size);
+    return WTE_OK;
+}
+
+const char *wte__show(char buf[WTE__NAME_SHOWN], const void *text, uint64_t bytes)
+{
+    static const char hex[] = "0123456789abcdef";
+    const uint8_t *in = text;
+    const size_t room = WTE__NAME_SHOWN - 8; /* one escape or character, "..." and the NUL */
+    size_t used = 0;
+    uint64_t at = 0;
+    while (at < bytes && used < room) {
+        uint32_t n = wte__utf8_printable(in + at, bytes - at);
+        if (n) {
+            memcpy(buf + used, in + at, n);
+            used += n;
+            at += n;
+            continue;
+        }
+        buf[used++] = '\\';
+        buf[used++] = 'x';
+        buf[used++] = hex[in[at] >> 4];
+        buf[used++] = hex[in[at] & 15];
+        at++;
+    }
+    memcpy(buf + used, at < bytes ? "..." : "", at < bytes ? 4 : 1);
+    return buf;
+}

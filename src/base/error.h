@@ -1,0 +1,28 @@
+/* Filling a wte_error, forwarding a status, and taking options of another age. */
+#ifndef WTE_SRC_BASE_ERROR_H
+#define WTE_SRC_BASE_ERROR_H
+#include <wte/base.h>
+
+/* Fill *err (NULL is fine) and return s. A message too long for the struct is cut. */
+__attribute__((format(printf, 4, 5))) wte_status wte__fail(wte_error *err, wte_status s,
+                                                           uint64_t where, const char *fmt, ...);
+/* The same with errno and its text appended: "<fmt>: No such file or directory". */
+__attribute__((format(printf, 4, 5))) wte_status wte__fail_os(wte_error *err, wte_status s,
+                                                              int sys_errno, const char *fmt, ...);
+/* Put "prefix: " before the message of an error that a callee filled. */
+void wte__error_prefix(wte_error *err, const char *prefix);
+
+#define WTE_TRY(expr)                                                                              \
+    do {                                                                                           \
+        wte_status s_ = (expr);                                                                    \
+        if (s_ != WTE_OK) return s_;                                                               \
+    } while (0)
+
+/* Copy an options struct of the size the caller was compiled with over our defaults. */
+wte_status wte__options(void *dst, size_t dst_size, const void *src, wte_error *err);
+
+/* A name made fit for a message: control bytes and invalid UTF-8 as \xNN, cut to about 60 bytes
+ * with "...". Returns buf. */
+#define WTE__NAME_SHOWN 96
+const char *wte__show(char buf[WTE__NAME_SHOWN], const void *text, uint64_t bytes);
+#endif

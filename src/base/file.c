@@ -1,0 +1,292 @@
+/* Operating system files. Every call that may be interrupted is repeated; large reads and writes go
+ * in pieces. */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/limits.h"
+
+#define PIECE ((uint64_t)1 << 30) /* read() and write() take at most 2 GiB at once */
+
+static const char *kind_text(mode_t mode)
+{
+    if (S_ISDIR(mode)) return "a directory";
+    if (S_ISFIFO(mode)) return "a pipe";
+    if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
+    if (S_ISSOCK(mode)) return "a socket";
+    return "no regular file";
+}
+
+wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
+{
+    wte__file closed = { -1, 0, NULL, false };
+    *f = closed;
+    int fd; /* O_NONBLOCK: a pipe without a writer must not hang us */
+    do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) return wte__fail_os(err, WTE_E_IO, errno, "%s", path);
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        int why = errno;
+        close(fd);
+        return wte__fail_os(err, WTE_E_IO, why, "%s", path);
+    }
+    if (!S_ISREG(st.st_mode)) {
+        close(fd);
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file", path,
+                         kind_text(st.st_mode));
+    }
+    f->fd = fd;
+    f->size = (uint64_t)st.st_size;
+    return WTE_OK;
+}
+
+void wte__file_over(wte__file *f, const void *data, uint64_t size)
+{
+    wte__file over = { -1, size, data, true };
+    *f = over;
+}
+
+wte_status wte__file_map(wte__file *f, const char *path, wte_error *err)
+{
+    if (f->map || f->memory || f->size == 0) return WTE_OK;
+    if (f->size > SIZE_MAX)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                         "%s: %" PRIu64 " bytes cannot be mapped here", path, f->size);
+    void *map = mmap(NULL, (size_t)f->size, PROT_READ, MAP_SHARED, f->fd, 0);
+    if (map == MAP_FAILED) return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot map", path);
+    f->map = map;
+    return WTE_OK;
+}
+
+void wte__file_close(wte__file *f)
+{
+    if (f->map && !f->memory) munmap((void *)(uintptr_t)f->map, (size_t)f->size);
+    if (f->fd >= 0) close(f->fd);
+    f->map = NULL;
+    f->fd = -1;
+}
+
+wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_t n,
+                             const char *path, wte_error *err)
+{
+    if (at > f->size || n > f->size - at)
+        return wte__fail(err, WTE_E_FORMAT, at,
+                         "%s: %" PRIu64 " bytes wanted at byte %" PRIu64
+                         ", but it ends at %" PRIu64,
+                         path, n, at, f->size);
+    if (f->memory) {
+        if (n) memcpy(out, f->map + at, (size_t)n);
+        return WTE_OK;
+    }
+    for (uint64_t done = 0; done < n;) {
+        uint64_t want = n - done < PIECE ? n - done : PIECE;
+        ssize_t got = pread(f->fd, (char *)out + done, (size_t)want, (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            wte_status s = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot read", path);
+            if (err) err->where = at + done;
+            return s;
+        }
+        if (got == 0)
+            return wte__fail(err, WTE_E_FORMAT, at + done,
+                             "%s: ends at byte %" PRIu64 ", but had %" PRIu64
+                             " when it was opened: it shrank",
+                             path, at + done, f->size);
+        done += (uint64_t)got;
+    }
+    return WTE_OK;
+}
+
+wte_status wte__file_load(const char *path, uint64_t max_bytes, const wte_allocator *a, char **out,
+                          uint64_t *bytes, wte_error *err)
+{
+    wte__file f;
+    *out = NULL;
+    *bytes = 0;
+    WTE_TRY(wte__file_open(&f, path, err));
+    wte_status status;
+    char *text = NULL;
+    if (f.size > max_bytes) {
+        status = wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                           "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read", path, f.size,
+                           max_bytes);
+        goto done;
+    }
+    text = wte__alloc(a, (size_t)f.size + 1);
+    if (!text) {
+        status = wte__no_memory(err, f.size + 1, path);
+        goto done;
+    }
+    status = wte__file_read_at(&f, 0, text, f.size, path, err);
+    if (status != WTE_OK) {
+        wte__free(a, text, (size_t)f.size + 1);
+        goto done;
+    }
+    text[f.size] = '\0';
+    *out = text;
+    *bytes = f.size;
+done:
+    wte__file_close(&f);
+    return status;
+}
+
+wte__path_kind wte__path_kind_of(const char *path, uint64_t *bytes)
+{
+    struct stat st;
+    if (bytes) *bytes = 0;
+    if (stat(path, &st) != 0) return WTE__PATH_NONE;
+    if (S_ISDIR(st.st_mode)) return WTE__PATH_DIRECTORY;
+    if (!S_ISREG(st.st_mode)) return WTE__PATH_OTHER;
+    if (bytes) *bytes = (uint64_t)st.st_size;
+    return WTE__PATH_FILE;
+}
+
+bool wte__path_join(char *out, const char *dir, const char *name)
+{
+    size_t n = strlen(dir);
+    bool bare = name[0] == '/' || n == 0;
+    int used = snprintf(out, WTE_LIMIT_PATH, "%s%s%s", bare ? "" : dir,
+                        bare || dir[n - 1] == '/' ? "" : "/", name);
+    return used >= 0 && used < (int)WTE_LIMIT_PATH;
+}
+
+const char *wte__path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+wte_status wte__path_list(const char *dir, bool (*visit)(void *ctx, const char *name), void *ctx,
+                          wte_error *err)
+{
+    struct dirent **list;
+    int n = scandir(dir, &list, NULL, NULL);
+    if (n < 0) return wte__fail_os(err, WTE_E_IO, errno, "%s", dir);
+    /* sorted here by bytes: alphasort goes by the locale */
+    for (int i = 1; i < n; i++)
+        for (int k = i; k > 0 && strcmp(list[k]->d_name, list[k - 1]->d_name) < 0; k--) {
+            struct dirent *swap = list[k];
+            list[k] = list[k - 1];
+            list[k - 1] = swap;
+        }
+    bool more = true;
+    for (int i = 0; i < n; i++) {
+        const char *name = list[i]->d_name;
+        if (more && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) more = visit(ctx, name);
+        free(list[i]);
+    }
+    free(list);
+    return WTE_OK;
+}
+
+wte_status wte__replace_begin(wte__replace *r, const char *path, wte_error *err)
+{
+    r->fd = -1;
+    r->temporary[0] = '\0';
+    /* a link is followed, so that the file it names is replaced and not the link */
+    char *real = realpath(path, NULL);
+    int used = snprintf(r->target, sizeof r->target, "%s", real ? real : path);
+    free(real);
+    struct stat st;
+    bool exists = stat(r->target, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode))
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file", path,
+                         kind_text(st.st_mode));
+    const char *base = wte__path_base(r->target);
+    int used_too = snprintf(r->temporary, sizeof r->temporary, "%.*s.%s.XXXXXX",
+                            (int)(base - r->target), r->target, base);
+    if (used < 0 || used >= (int)sizeof r->target || used_too >= (int)sizeof r->temporary) {
+        r->temporary[0] = '\0';
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "path is longer than %zu bytes",
+                         sizeof r->target - 16);
+    }
+    r->fd = mkostemp(r->temporary, O_CLOEXEC);
+    if (r->fd < 0) {
+        r->temporary[0] = '\0';
+        return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write beside it", path);
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(r->fd, exists ? st.st_mode & 07777 : 0666 & ~mask) != 0) {
+        int why = errno;
+        wte__replace_abort(r);
+        return wte__fail_os(err, WTE_E_IO, why, "%s: cannot set its mode", path);
+    }
+    return WTE_OK;
+}
+
+wte_status wte__replace_write(wte__replace *r, const void *data, uint64_t bytes, wte_error *err)
+{
+    for (uint64_t done = 0; done < bytes;) {
+        uint64_t want = bytes - done < PIECE ? bytes - done : PIECE;
+        ssize_t put = write(r->fd, (const char *)data + done, (size_t)want);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write", r->target);
+        done += (uint64_t)put;
+    }
+    return WTE_OK;
+}
+
+static wte_status sync_directory(const char *path, wte_error *err)
+{
+    char dir[sizeof((wte__replace *)0)->target];
+    size_t n = (size_t)(wte__path_base(path) - path);
+    memcpy(dir, path, n);
+    dir[n] = '\0';
+    int fd = open(n ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot open its directory", path);
+    int why = fsync(fd) != 0 ? errno : 0;
+    close(fd);
+    if (why && why != EINVAL) /* some file systems cannot sync a directory */
+        return wte__fail_os(err, WTE_E_IO, why, "%s: cannot sync its directory", path);
+    return WTE_OK;
+}
+
+wte_status wte__replace_commit(wte__replace *r, wte_error *err)
+{
+    wte_status status = WTE_OK;
+    if (fsync(r->fd) != 0 && errno != EINVAL)
+        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot sync", r->target);
+    if (close(r->fd) != 0 && status == WTE_OK)
+        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot close", r->target);
+    r->fd = -1;
+    if (status == WTE_OK && rename(r->temporary, r->target) != 0)
+        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot rename over it", r->target);
+    if (status != WTE_OK) {
+        wte__replace_abort(r);
+        return status;
+    }
+    r->temporary[0] = '\0';
+    return sync_directory(r->target, err);
+}
+
+void wte__replace_abort(wte__replace *r)
+{
+    if (r->fd >= 0) close(r->fd);
+    if (r->temporary[0]) unlink(r->temporary);
+    r->fd = -1;
+    r->temporary[0] = '\0';
+}
+
+uint64_t wte__random_seed(void)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) return seed;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_nsec * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(uintptr_t)&seed;
+}

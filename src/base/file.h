@@ -1,0 +1,60 @@
+/* Operating system files: read, map, list, replace atomically. The only file with such calls beside
+ * thread.c. */
+#ifndef WTE_SRC_BASE_FILE_H
+#define WTE_SRC_BASE_FILE_H
+#include <stdbool.h>
+#include <wte/base.h>
+
+typedef struct wte__file {
+    int fd; /* -1 when closed, or when memory is read */
+    uint64_t size;
+    const uint8_t *map; /* whole file, or NULL when not mapped */
+    bool memory;        /* map is the caller's memory */
+} wte__file;
+
+/* Regular files only: a directory, device or pipe is refused (E_IO / E_UNSUPPORTED) with its kind
+ * named. */
+wte_status wte__file_open(wte__file *f, const char *path, wte_error *err);
+void wte__file_over(wte__file *f, const void *data, uint64_t size); /* over the caller's bytes */
+wte_status wte__file_map(wte__file *f, const char *path,
+                         wte_error *err); /* fills f->map; size 0 maps nothing */
+void wte__file_close(wte__file *f);       /* also of a zeroed struct with fd -1 */
+/* Exactly n bytes at `at`, by pread (or from memory). A short file is E_FORMAT (it shrank) with
+ * where = at. */
+wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_t n,
+                             const char *path, wte_error *err);
+/* The whole of a small file; *out is bytes + 1 long and NUL-terminated; release with wte__free(a,
+ * *out, *bytes + 1). */
+wte_status wte__file_load(const char *path, uint64_t max_bytes, const wte_allocator *a, char **out,
+                          uint64_t *bytes, wte_error *err);
+
+typedef enum wte__path_kind {
+    WTE__PATH_NONE,
+    WTE__PATH_FILE,
+    WTE__PATH_DIRECTORY,
+    WTE__PATH_OTHER
+} wte__path_kind;
+wte__path_kind wte__path_kind_of(const char *path,
+                                 uint64_t *bytes); /* bytes of a file; may be NULL */
+/* dir + "/" + name into out (WTE_LIMIT_PATH bytes); false when too long. name absolute = name
+ * alone. */
+bool wte__path_join(char *out, const char *dir, const char *name);
+const char *wte__path_base(const char *path); /* after the last slash */
+/* Names in a directory, sorted by bytes, without . and ..; calls visit until it returns false. */
+wte_status wte__path_list(const char *dir, bool (*visit)(void *ctx, const char *name), void *ctx,
+                          wte_error *err);
+
+/* Write beside the target, fsync, rename, fsync the directory. On failure the target is as it was
+ * and the temporary file is gone. The mode of an existing target is kept; a link is followed. */
+typedef struct wte__replace {
+    int fd;
+    char target[4096], temporary[4096];
+} wte__replace;
+wte_status wte__replace_begin(wte__replace *r, const char *path, wte_error *err);
+wte_status wte__replace_write(wte__replace *r, const void *data, uint64_t bytes, wte_error *err);
+wte_status wte__replace_commit(wte__replace *r,
+                               wte_error *err); /* aborts by itself when it fails */
+void wte__replace_abort(wte__replace *r);       /* after begin failed or commit: nothing */
+
+uint64_t wte__random_seed(void); /* from the system; for hash seeds only, never for results */
+#endif

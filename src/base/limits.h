@@ -1,0 +1,41 @@
+/* Every bound on untrusted input, each with its reason. docs/limits.md is the page for users. */
+#ifndef WTE_SRC_BASE_LIMITS_H
+#define WTE_SRC_BASE_LIMITS_H
+
+/* The reference safetensors reader's own cap; 87 MB headers with a million tensors are legal. */
+#define WTE_LIMIT_SAFETENSORS_HEADER 100000000u
+/* Tensors in one file: 2^31 would need more header than the cap above allows at ~50 bytes each. */
+#define WTE_LIMIT_TENSORS 4000000u
+/* Dimensions of one tensor. NumPy stops at 32, ggml at 4; nobody ships more than 8. */
+#define WTE_LIMIT_RANK 16u
+/* Name of one tensor: longer than any seen by 100 times; names are compared and printed. */
+#define WTE_LIMIT_NAME 65535u
+/* NumPy reads 10,000 characters by default. */
+#define WTE_LIMIT_NPY_HEADER 10000u
+/* JSON nesting: the deepest tokenizer.json seen has 8 levels. */
+#define WTE_LIMIT_JSON_DEPTH 64u
+/* One decoded JSON string: precompiled charsmaps are some 320 KB of base64. */
+#define WTE_LIMIT_JSON_STRING 67108864u
+/* config.json, index files: real ones are under 10 MB even with 100,000 tensors. */
+#define WTE_LIMIT_CONFIG 67108864u
+/* tokenizer.json: the largest public ones are about 35 MB. */
+#define WTE_LIMIT_VOCAB 268435456u
+/* Token ids: one past the largest id a vocabulary may name. Tables with more rows exist
+ * (recommenders), but none with texts; memory is 16 bytes an id, so a hostile id costs at most this
+ * times 16. */
+#define WTE_LIMIT_VOCAB_IDS 16777216u
+/* An id may exceed the number of tokens by holes; beyond this many holes per token (plus a floor)
+ * the file's own size no longer justifies the memory. */
+#define WTE_LIMIT_VOCAB_HOLES 1048576u
+/* Files of one sharded model: DeepSeek-V3 has 163. */
+#define WTE_LIMIT_SHARDS 4096u
+/* One table in memory when the caller sets no limit: 1 TiB. */
+#define WTE_LIMIT_TABLE_BYTES 1099511627776u
+/* Threads of one pool. */
+#define WTE_LIMIT_THREADS 256u
+/* Path of a file, with its NUL. Linux' own PATH_MAX. */
+#define WTE_LIMIT_PATH 4096u
+/* Largest finite table for which `trace` multiplies a one-hot vector by the matrix. */
+#define WTE_LIMIT_ONE_HOT 268435456u
+
+#endif

@@ -1,0 +1,153 @@
+/* A pool of threads that take chunk numbers from one atomic counter. The only file that makes
+ * threads.
+ *
+ * A worker that finds no work spins for a short while (the next call of a tight loop comes within
+ * microseconds) and then sleeps on a condition variable. */
+#include "base/thread.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+
+#define SPINS 20000 /* about 50 us */
+
+struct wte_pool {
+    pthread_mutex_t turn; /* held by the call that uses the pool */
+    pthread_mutex_t lock; /* guards sleeping */
+    pthread_cond_t wake;
+    atomic_uint_fast64_t generation; /* counts jobs */
+    atomic_uint_fast64_t next;       /* next chunk */
+    atomic_uint_fast32_t running;    /* workers that have not finished this job */
+    uint64_t n;
+    void (*work)(void *ctx, uint64_t i);
+    void *ctx;
+    uint32_t n_workers;
+    atomic_bool stop;
+    pthread_t worker[WTE_LIMIT_THREADS];
+};
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static void take_chunks(wte_pool *p)
+{
+    for (;;) {
+        uint64_t i = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
+        if (i >= p->n) return;
+        p->work(p->ctx, i);
+    }
+}
+
+static void *worker_main(void *arg)
+{
+    wte_pool *p = arg;
+    uint64_t seen = 0;
+    for (;;) {
+        uint64_t now = atomic_load_explicit(&p->generation, memory_order_acquire);
+        for (int i = 0; i < SPINS && now == seen; i++) {
+            pause_briefly();
+            now = atomic_load_explicit(&p->generation, memory_order_acquire);
+        }
+        if (now == seen) {
+            pthread_mutex_lock(&p->lock);
+            while ((now = atomic_load_explicit(&p->generation, memory_order_acquire)) == seen)
+                pthread_cond_wait(&p->wake, &p->lock);
+            pthread_mutex_unlock(&p->lock);
+        }
+        seen = now;
+        if (atomic_load_explicit(&p->stop, memory_order_acquire)) return NULL;
+        take_chunks(p);
+        atomic_fetch_sub_explicit(&p->running, 1, memory_order_release);
+    }
+}
+
+static void start_job(wte_pool *p)
+{
+    pthread_mutex_lock(&p->lock);
+    atomic_fetch_add_explicit(&p->generation, 1, memory_order_release);
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+}
+
+wte_status wte_pool_create(uint32_t threads, wte_pool **out, wte_error *err)
+{
+    *out = NULL;
+    if (threads == 0) {
+        int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);
+        threads = cores < 1                            ? 1
+                  : cores > (int64_t)WTE_LIMIT_THREADS ? WTE_LIMIT_THREADS
+                                                       : (uint32_t)cores;
+    }
+    if (threads > WTE_LIMIT_THREADS)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                         "%" PRIu32 " threads, but at most %u are made", threads,
+                         WTE_LIMIT_THREADS);
+    wte_pool *p = calloc(1, sizeof *p);
+    if (!p)
+        return wte__fail(err, WTE_E_MEMORY, WTE_NOWHERE,
+                         "out of memory: %zu bytes for a thread pool", sizeof *p);
+    pthread_mutex_init(&p->turn, NULL);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->wake, NULL);
+    for (uint32_t i = 0; i + 1 < threads; i++) {
+        int why = pthread_create(&p->worker[i], NULL, worker_main, p);
+        if (why) {
+            wte_pool_free(p);
+            return wte__fail_os(err, WTE_E_IO, why, "cannot start thread %" PRIu32 " of %" PRIu32,
+                                i + 2, threads);
+        }
+        p->n_workers = i + 1;
+    }
+    *out = p;
+    return WTE_OK;
+}
+
+void wte_pool_free(wte_pool *pool)
+{
+    if (!pool) return;
+    atomic_store_explicit(&pool->stop, true, memory_order_release);
+    start_job(pool);
+    for (uint32_t i = 0; i < pool->n_workers; i++) pthread_join(pool->worker[i], NULL);
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_mutex_destroy(&pool->turn);
+    free(pool);
+}
+
+uint32_t wte_pool_threads(const wte_pool *pool)
+{
+    return pool ? pool->n_workers + 1 : 1;
+}
+
+void wte__parallel(wte_pool *pool, uint64_t n, void (*work)(void *ctx, uint64_t i), void *ctx)
+{
+    if (!pool || pool->n_workers == 0 || n < 2) {
+        for (uint64_t i = 0; i < n; i++) work(ctx, i);
+        return;
+    }
+    pthread_mutex_lock(&pool->turn);
+    pool->n = n;
+    pool->work = work;
+    pool->ctx = ctx;
+    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->running, pool->n_workers, memory_order_relaxed);
+    start_job(pool);
+    take_chunks(pool);
+    for (uint32_t spins = 0; atomic_load_explicit(&pool->running, memory_order_acquire) != 0;) {
+        if (++spins < SPINS)
+            pause_briefly();
+        else
+            usleep(20); /* a worker was put aside by the system: do not burn its core */
+    }
+    pthread_mutex_unlock(&pool->turn);
+}
