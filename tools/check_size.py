@@ -16,7 +16,7 @@ MAX_COLUMNS = 160  # .c and .h files: 100, kept by clang-format
 CODE = {".c", ".h", ".py", ".sh", ".cmake", ".def", ""}
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" * 3, "HA" + "CK"]) + r")\b")
 # Places that exist on one machine only; /tmp and /usr are everybody's.
-PLACES = re.compile(r"(?<![\w.])/(home|root|Users|work)/\w|file:///")
+PLACES = re.compile(r"(?<![\w.])/(?:" + "|".join(["home", "root", "Users", "work"]) + r")/\w|file:/" + "//")
 DATA = ("tests/data/", "fuzz/corpus/")
 
 
