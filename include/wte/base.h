@@ -64,6 +64,11 @@ WTE_API const char *wte_status_text(wte_status status);
 /** The library's version, "major.minor.patch". */
 WTE_API const char *wte_version(void);
 
+/** Length (1..4) of the UTF-8 character at the start of `text`, or 0 when the bytes there are none.
+ *  *safe gets whether a terminal may be given it: no control character, backslash, line separator,
+ *  invisible or direction-changing character. Names and texts from files are untrusted. */
+WTE_API uint32_t wte_utf8_next(const void *text, uint64_t bytes, bool *safe);
+
 /** Where memory comes from. NULL wherever one is asked for means the C library's (2 MiB and larger
  *  blocks then lie on huge pages where the system has them).
  *  alloc    `bytes` > 0, `align` a power of two <= 2 MiB; NULL when there is none

@@ -1,0 +1,73 @@
+/* main.c - the table of commands, and the way from the command line to one of them. */
+#include <stdlib.h>
+#include <string.h>
+#include <wte/wte.h>
+
+#include "opt.h"
+#include "out.h"
+
+/* One line per command, in the order in which help lists them. Each is a constant in cmd_<name>.c.
+ */
+#define COMMANDS(X) X(help)
+
+#define X(name) extern const cli_command cmd_##name;
+COMMANDS(X)
+#undef X
+
+static const cli_command *const commands[] = {
+#define X(name) &cmd_##name,
+    COMMANDS(X)
+#undef X
+};
+
+const cli_command *cli_command_at(size_t i)
+{
+    return i < sizeof commands / sizeof *commands ? commands[i] : NULL;
+}
+
+const cli_command *cli_command_find(const char *name)
+{
+    const cli_command *command;
+    for (size_t i = 0; (command = cli_command_at(i)); i++)
+        if (strcmp(command->name, name) == 0) return command;
+    return NULL;
+}
+
+/* `wte`, `wte --help` and `wte --version` are words of their own; all else is a command. */
+static int find_command(cli *c, int argc, char **argv)
+{
+    if (argc < 2) {
+        cli_print_help(stderr, NULL);
+        return CLI_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
+    if (strcmp(name, "--version") == 0) name = "version";
+    c->command = cli_command_find(name);
+    if (c->command) return CLI_DONE;
+    const char *near = cli_nearest_command(name);
+    if (near) return cli_usage(c, "no command '%s'; did you mean '%s'?", name, near);
+    return cli_usage(c, "no command '%s'", name);
+}
+
+static int run_command(cli *c, int argc, char **argv)
+{
+    int code = find_command(c, argc, argv);
+    if (!code) code = cli_parse(c, argc - 2, argv + 2);
+    if (code) return code;
+    if (cli_given(c, "help")) {
+        cli_print_help(stdout, c->command);
+        return CLI_DONE;
+    }
+    return c->command->run(c);
+}
+
+int main(int argc, char **argv)
+{
+    cli c = { .command = NULL };
+    cli_out_start(&c);
+    int code = cli_out_finish(&c, run_command(&c, argc, argv));
+    wte_pool_free(c.pool);
+    cli_parse_clear(&c);
+    return code;
+}

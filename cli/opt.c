@@ -1,0 +1,368 @@
+/* Parsing of the command line after the command's name, from the command's array of options. */
+#include "opt.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+
+/* Options that every command takes, and those that CLI_WITH_... adds. */
+static const cli_option with_json[] = {
+    { "json", '\0', false, CLI_FLAG, NULL, "print facts as JSON", NULL },
+};
+static const cli_option with_model[] = {
+    { "tensor", '\0', false, CLI_TEXT, "NAME", "take this tensor as the input table", NULL },
+    { "head", '\0', false, CLI_TEXT, "NAME", "take this tensor as the output head", NULL },
+};
+static const cli_option with_threads[] = {
+    { "threads", '\0', false, CLI_UNSIGNED, "N", "use N threads; results never depend on it",
+      "one per core" },
+};
+static const cli_option with_all[] = {
+    { "quiet", 'q', false, CLI_FLAG, NULL, "no remarks and no progress on stderr", NULL },
+    { "verbose", 'v', false, CLI_FLAG, NULL, "say more", NULL },
+    { "help", 'h', false, CLI_FLAG, NULL, "print this help", NULL },
+};
+
+static const struct {
+    unsigned flag;
+    const cli_option *options;
+    size_t n;
+} common[] = {
+    { CLI_WITH_MODEL, with_model, sizeof with_model / sizeof *with_model },
+    { CLI_WITH_JSON, with_json, sizeof with_json / sizeof *with_json },
+    { CLI_WITH_THREADS, with_threads, sizeof with_threads / sizeof *with_threads },
+    { 0, with_all, sizeof with_all / sizeof *with_all },
+};
+
+const cli_option *cli_option_at(const cli_command *command, size_t i)
+{
+    const cli_option *own = command->options;
+    for (; own && own->name; own++)
+        if (i-- == 0) return own;
+    for (size_t k = 0; k < sizeof common / sizeof *common; k++) {
+        if (common[k].flag && !(command->common & common[k].flag)) continue;
+        if (i < common[k].n) return &common[k].options[i];
+        i -= common[k].n;
+    }
+    return NULL;
+}
+
+static const cli_option *find_option(const cli_command *command, const char *name, size_t n)
+{
+    const cli_option *o;
+    for (size_t i = 0; (o = cli_option_at(command, i)); i++)
+        if (strlen(o->name) == n && memcmp(o->name, name, n) == 0) return o;
+    return NULL;
+}
+
+static const cli_option *find_letter(const cli_command *command, char letter)
+{
+    const cli_option *o;
+    for (size_t i = 0; (o = cli_option_at(command, i)); i++)
+        if (o->letter == letter) return o;
+    return NULL;
+}
+
+/* Edits (insert, remove, change, swap of neighbours) that turn a into b; names of options and
+ * commands are short, so longer texts are simply far. */
+#define NEAR_CAP 32
+static size_t distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b), d[NEAR_CAP + 1][NEAR_CAP + 1];
+    if (n > NEAR_CAP || m > NEAR_CAP) return SIZE_MAX;
+    for (size_t i = 0; i <= n; i++) {
+        for (size_t k = 0; k <= m; k++) {
+            if (i == 0 || k == 0) {
+                d[i][k] = i + k;
+                continue;
+            }
+            size_t best = d[i - 1][k - 1] + (a[i - 1] != b[k - 1]);
+            if (d[i - 1][k] + 1 < best) best = d[i - 1][k] + 1;
+            if (d[i][k - 1] + 1 < best) best = d[i][k - 1] + 1;
+            bool swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
+            if (swapped && d[i - 2][k - 2] + 1 < best) best = d[i - 2][k - 2] + 1;
+            d[i][k] = best;
+        }
+    }
+    return d[n][m];
+}
+
+/* Keeps in *best the candidate nearest to name; one that starts with name is near too. */
+static void consider(const char *name, const char *candidate, const char **best, size_t *least)
+{
+    size_t n = strlen(name), far = distance(name, candidate);
+    if (n >= 2 && strncmp(name, candidate, n) == 0) far = 1;
+    if (far <= 1 + n / 4 && far < *least) {
+        *best = candidate;
+        *least = far;
+    }
+}
+
+const char *cli_nearest_command(const char *name)
+{
+    const char *best = NULL;
+    size_t least = SIZE_MAX;
+    const cli_command *command;
+    for (size_t i = 0; (command = cli_command_at(i)); i++)
+        consider(name, command->name, &best, &least);
+    return best;
+}
+
+const char *cli_nearest_option(const cli_command *command, const char *name)
+{
+    const char *best = NULL;
+    size_t least = SIZE_MAX;
+    const cli_option *o;
+    for (size_t i = 0; (o = cli_option_at(command, i)); i++) consider(name, o->name, &best, &least);
+    return best;
+}
+
+bool cli_read_unsigned(const char *text, uint64_t *out)
+{
+    *out = 0;
+    if (!isdigit((unsigned char)text[0])) return false;
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*end || errno) return false;
+    *out = value;
+    return true;
+}
+
+bool cli_read_signed(const char *text, int64_t *out)
+{
+    *out = 0;
+    if (!isdigit((unsigned char)text[text[0] == '-'])) return false;
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (*end || errno) return false;
+    *out = value;
+    return true;
+}
+
+bool cli_read_real(const char *text, double *out)
+{
+    *out = 0;
+    const char *digits = text + (text[0] == '-' || text[0] == '+');
+    bool starts = isdigit((unsigned char)digits[0]) || digits[0] == '.' ||
+                  strncmp(digits, "inf", 3) == 0 || strncmp(digits, "nan", 3) == 0;
+    if (!starts || strpbrk(digits, "xX(")) return false;
+    char *end;
+    double value = strtod(text, &end); /* the locale is never set, so the point is a point */
+    if (end == text || *end) return false;
+    *out = value;
+    return true;
+}
+
+static bool is_choice(const char *choices, const char *text)
+{
+    size_t n = strlen(text);
+    for (const char *at = choices; at && *at;) {
+        size_t len = strcspn(at, "|");
+        if (len == n && memcmp(at, text, n) == 0) return true;
+        at += len + (at[len] == '|');
+    }
+    return false;
+}
+
+/* Read the value as the option's kind says. NULL when it is well, else what was wanted. */
+static const char *read_value(cli_value *v)
+{
+    int64_t signed_value = 0;
+    switch (v->option->kind) {
+    case CLI_FLAG:
+    case CLI_TEXT: return NULL;
+    case CLI_UNSIGNED:
+        return cli_read_unsigned(v->text, &v->bits) ? NULL : "a number from 0 to 2^64 - 1";
+    case CLI_SIGNED:
+        if (!cli_read_signed(v->text, &signed_value)) return "a number from -2^63 to 2^63 - 1";
+        v->bits = (uint64_t)signed_value;
+        return NULL;
+    case CLI_SEED:
+        if (cli_read_unsigned(v->text, &v->bits)) return NULL;
+        if (!cli_read_signed(v->text, &signed_value)) return "a number from -2^63 to 2^64 - 1";
+        v->bits = (uint64_t)signed_value;
+        return NULL;
+    case CLI_REAL: return cli_read_real(v->text, &v->real) ? NULL : "a decimal number";
+    case CLI_CHOICE: return is_choice(v->option->metavar, v->text) ? NULL : v->option->metavar;
+    }
+    return "another kind of value";
+}
+
+static int add_value(cli *c, const cli_option *o, const char *text)
+{
+    for (int i = 0; i < c->n_values && !o->repeats && o->kind != CLI_FLAG; i++)
+        if (c->values[i].option == o)
+            return cli_usage(c, "--%s is given twice: '%s' and '%s'", o->name, c->values[i].text,
+                             text);
+    cli_value *v = &c->values[c->n_values++];
+    v->option = o;
+    v->text = text;
+    const char *wanted = read_value(v);
+    if (wanted) return cli_usage(c, "--%s %s: wants %s", o->name, text, wanted);
+    return CLI_DONE;
+}
+
+/* One "--name", "--name=value" or "--name value". *used gets the words taken. */
+static int parse_long(cli *c, int left, char **argv, int *used)
+{
+    const char *name = argv[0] + 2, *value = strchr(name, '=');
+    size_t n = value ? (size_t)(value - name) : strlen(name);
+    *used = 1;
+    const cli_option *o = find_option(c->command, name, n);
+    if (!o) {
+        char *bare = strndup(name, n);
+        const char *near = bare ? cli_nearest_option(c->command, bare) : NULL;
+        free(bare);
+        if (near) return cli_usage(c, "no option --%.*s; did you mean --%s?", (int)n, name, near);
+        return cli_usage(c, "no option --%.*s", (int)n, name);
+    }
+    if (o->kind == CLI_FLAG) {
+        if (value)
+            return cli_usage(c, "--%s takes no value, but is given '%s'", o->name, value + 1);
+        return add_value(c, o, NULL);
+    }
+    if (value) return add_value(c, o, value + 1);
+    if (left < 2) return cli_usage(c, "--%s wants %s after it", o->name, o->metavar);
+    *used = 2;
+    return add_value(c, o, argv[1]);
+}
+
+/* One "-v", "-qv", "-oFILE" or "-o FILE". */
+static int parse_letters(cli *c, int left, char **argv, int *used)
+{
+    *used = 1;
+    for (const char *at = argv[0] + 1; *at; at++) {
+        const cli_option *o = find_letter(c->command, *at);
+        if (!o) return cli_usage(c, "no option -%c in '%s'", *at, argv[0]);
+        if (o->kind == CLI_FLAG) {
+            int code = add_value(c, o, NULL);
+            if (code) return code;
+            continue;
+        }
+        if (at[1]) return add_value(c, o, at + 1);
+        if (left < 2) return cli_usage(c, "-%c wants %s after it", *at, o->metavar);
+        *used = 2;
+        return add_value(c, o, argv[1]);
+    }
+    return CLI_DONE;
+}
+
+/* "-" is a file, "-1" an id, "-.5" a number: none of them an option. */
+static bool is_word(const char *arg)
+{
+    if (arg[0] != '-' || arg[1] == '\0') return true;
+    return isdigit((unsigned char)arg[1]) || (arg[1] == '.' && isdigit((unsigned char)arg[2]));
+}
+
+static int check_words(const cli *c)
+{
+    const cli_command *command = c->command;
+    if (c->n_words < command->min_words)
+        return cli_usage(c, "too few arguments; it takes %s", command->synopsis);
+    if (command->max_words >= 0 && c->n_words > command->max_words) {
+        const char *extra = c->words[command->max_words];
+        if (command->max_words == 0) return cli_usage(c, "takes no argument, but got '%s'", extra);
+        return cli_usage(c, "unexpected argument '%s'; it takes %s", extra, command->synopsis);
+    }
+    return CLI_DONE;
+}
+
+int cli_parse(cli *c, int argc, char **argv)
+{
+    size_t cap = (size_t)(argc > 0 ? argc : 0) + 1;
+    for (int i = 0; i < argc; i++) cap += strlen(argv[i]); /* letters in a row: one value each */
+    c->words = calloc((size_t)argc + 1, sizeof *c->words);
+    c->values = calloc(cap, sizeof *c->values);
+    if (!c->words || !c->values) return cli_say_fail(c, CLI_OUTPUT, "out of memory");
+    bool ended = false;
+    for (int i = 0, used; i < argc; i += used) {
+        int code = CLI_DONE;
+        used = 1;
+        if (ended || is_word(argv[i]))
+            c->words[c->n_words++] = argv[i];
+        else if (strcmp(argv[i], "--") == 0)
+            ended = true;
+        else if (argv[i][1] == '-')
+            code = parse_long(c, argc - i, argv + i, &used);
+        else
+            code = parse_letters(c, argc - i, argv + i, &used);
+        if (code) return code;
+    }
+    c->quiet = cli_given(c, "quiet");
+    c->verbose = cli_given(c, "verbose");
+    c->json = (c->command->common & CLI_WITH_JSON) && cli_given(c, "json");
+    return cli_given(c, "help") ? CLI_DONE : check_words(c);
+}
+
+void cli_parse_clear(cli *c)
+{
+    free(c->words);
+    free(c->values);
+    c->words = NULL;
+    c->values = NULL;
+    c->n_words = c->n_values = 0;
+}
+
+/* The last one wins; it can only differ from the first for options that repeat, and flags. */
+static const cli_value *last_value(const cli *c, const char *name, const cli_option **option)
+{
+    *option = find_option(c->command, name, strlen(name));
+    assert(*option);
+    for (int i = c->n_values; i-- > 0;)
+        if (c->values[i].option == *option) return &c->values[i];
+    return NULL;
+}
+
+bool cli_given(const cli *c, const char *name)
+{
+    const cli_option *o;
+    return last_value(c, name, &o) != NULL;
+}
+
+const char *cli_text(const cli *c, const char *name)
+{
+    const cli_option *o;
+    const cli_value *v = last_value(c, name, &o);
+    return v ? v->text : o->fallback;
+}
+
+bool cli_unsigned(const cli *c, const char *name, uint64_t other, uint64_t *out)
+{
+    const cli_option *o;
+    const cli_value *v = last_value(c, name, &o);
+    assert(o->kind == CLI_UNSIGNED || o->kind == CLI_SEED);
+    *out = v ? v->bits : other;
+    return v != NULL;
+}
+
+bool cli_signed(const cli *c, const char *name, int64_t other, int64_t *out)
+{
+    const cli_option *o;
+    const cli_value *v = last_value(c, name, &o);
+    assert(o->kind == CLI_SIGNED);
+    *out = v ? (int64_t)v->bits : other;
+    return v != NULL;
+}
+
+bool cli_real(const cli *c, const char *name, double other, double *out)
+{
+    const cli_option *o;
+    const cli_value *v = last_value(c, name, &o);
+    assert(o->kind == CLI_REAL);
+    *out = v ? v->real : other;
+    return v != NULL;
+}
+
+const cli_value *cli_repeated(const cli *c, const char *name, int i)
+{
+    for (int k = 0; k < c->n_values; k++)
+        if (strcmp(c->values[k].option->name, name) == 0 && i-- == 0) return &c->values[k];
+    return NULL;
+}

@@ -1,0 +1,121 @@
+/* opt.h - commands and their options.
+ *
+ * A command is one constant: its name, group, one-line summary, options and function. From it come
+ * the parser, `--help`, the man page and the texts of usage errors, so that they cannot disagree.
+ * To add a command: cli/cmd_<name>.c with `const cli_command cmd_<name> = { ... }`, and one line in
+ * main.c.
+ */
+#ifndef WTE_CLI_OPT_H
+#define WTE_CLI_OPT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum cli_kind {
+    CLI_FLAG = 0,
+    CLI_TEXT,
+    CLI_UNSIGNED, /* 0 .. 2^64 - 1 */
+    CLI_SIGNED,   /* -2^63 .. 2^63 - 1 */
+    CLI_SEED,     /* -2^63 .. 2^64 - 1; a negative one counts from 2^64, as torch takes it */
+    CLI_REAL,
+    CLI_CHOICE /* one of the words in metavar, which are parted by '|' */
+} cli_kind;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes; NULL ends an array */
+    char letter;      /* '\0' = none */
+    bool repeats;     /* may be given more than once */
+    cli_kind kind;
+    const char *metavar;  /* NULL for a flag */
+    const char *help;     /* one sentence, lower case, no full stop */
+    const char *fallback; /* the default as help shows it, and as cli_text gives it; may be NULL */
+} cli_option;
+#define CLI_OPTIONS_END                                                                            \
+    {                                                                                              \
+        NULL, '\0', false, CLI_FLAG, NULL, NULL, NULL                                              \
+    }
+
+typedef enum cli_group {
+    CLI_LOOK,
+    CLI_USE,
+    CLI_LEARN,
+    CLI_CHANGE,
+    CLI_SERVE,
+    CLI_ABOUT,
+    CLI_GROUPS
+} cli_group;
+
+/* Which of the common options a command takes beside --help, --quiet and --verbose. */
+#define CLI_WITH_JSON    1u /* --json: prints facts */
+#define CLI_WITH_MODEL   2u /* --tensor, --head: takes a MODEL */
+#define CLI_WITH_THREADS 4u /* --threads */
+
+typedef struct cli cli;
+
+typedef struct cli_command {
+    const char *name;
+    cli_group group;
+    const char *synopsis;      /* what follows the options: "MODEL ID|TOKEN..." */
+    const char *summary;       /* lower case, no full stop */
+    const cli_option *options; /* its own, up to CLI_OPTIONS_END; NULL = none */
+    unsigned common;           /* CLI_WITH_... */
+    int min_words, max_words;  /* how many words (no options) it takes; max -1 = any number */
+    const char *notes;         /* paragraphs below the options in --help and the man page; lines of
+                                * at most 78 columns; NULL = none */
+    int (*run)(cli *c);        /* returns the exit code */
+} cli_command;
+
+typedef struct cli_value {
+    const cli_option *option;
+    const char *text; /* as typed; NULL for a flag */
+    uint64_t bits;    /* UNSIGNED, SEED; SIGNED as two's complement */
+    double real;
+} cli_value;
+
+/* One run of the command. */
+struct cli {
+    const cli_command *command; /* NULL before it is known */
+    char **words;               /* what is no option, in order */
+    int n_words;
+    cli_value *values; /* options as given, in order */
+    int n_values;
+    bool json, quiet, verbose;
+    bool colour_out, colour_err; /* stdout, stderr take colours */
+    struct wte_pool *pool;       /* made by cli_pool, freed by main */
+};
+
+/* Read the words after the command's name. 0, or the exit code after a message on stderr.
+ * `--` ends options; "-", "-1" and the like are words. */
+int cli_parse(cli *c, int argc, char **argv);
+void cli_parse_clear(cli *c);
+
+/* What was given. The name must be one of the command's options and of that kind (asserted). */
+bool cli_given(const cli *c, const char *name);
+/* The last text given for the option, else its fallback (which may be NULL). */
+const char *cli_text(const cli *c, const char *name);
+/* False, and *out = other, when the option was not given. */
+bool cli_unsigned(const cli *c, const char *name, uint64_t other, uint64_t *out); /* also SEED */
+bool cli_signed(const cli *c, const char *name, int64_t other, int64_t *out);
+bool cli_real(const cli *c, const char *name, double other, double *out);
+/* Value number i (from 0) of an option that repeats; NULL past the last. */
+const cli_value *cli_repeated(const cli *c, const char *name, int i);
+
+/* Numbers as typed, whole text, independent of the locale; false when it is none or too large. */
+bool cli_read_unsigned(const char *text, uint64_t *out);
+bool cli_read_signed(const char *text, int64_t *out);
+bool cli_read_real(const char *text, double *out); /* decimal; also inf and nan */
+
+/* Command i of the table in main.c in order of groups; NULL past the last. */
+const cli_command *cli_command_at(size_t i);
+const cli_command *cli_command_find(const char *name);
+const char *cli_group_name(cli_group group);
+/* Option i of a command, the common ones after its own; NULL past the last. */
+const cli_option *cli_option_at(const cli_command *command, size_t i);
+/* The nearest of the command names, or of a command's options, when it is near; else NULL. */
+const char *cli_nearest_command(const char *name);
+const char *cli_nearest_option(const cli_command *command, const char *name);
+
+void cli_print_help(FILE *out, const cli_command *command); /* NULL = the overview */
+void cli_print_man(FILE *out);                              /* wte.1, roff */
+#endif

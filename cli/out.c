@@ -1,0 +1,239 @@
+/* Streams, exit codes, messages and progress. The texts and numbers themselves are in text.c. */
+#include "out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int cli_exit_code(wte_status status, cli_side side)
+{
+    bool typed = side == CLI_SIDE_TYPED;
+    switch (status) {
+    case WTE_OK: return CLI_DONE;
+    case WTE_E_MEMORY:
+    case WTE_E_CANCELLED: return CLI_OUTPUT;
+    case WTE_E_UNSUPPORTED:
+    case WTE_E_LIMIT: return CLI_CANNOT;
+    case WTE_E_IO:
+    case WTE_E_FORMAT: return side == CLI_SIDE_OUTPUT ? CLI_OUTPUT : CLI_INPUT;
+    case WTE_E_ARGUMENT:
+    case WTE_E_RANGE:
+    case WTE_E_SHAPE:
+    case WTE_E_NOT_FOUND: break;
+    case WTE_STATUS_FORCE_INT: break;
+    }
+    return typed ? CLI_USAGE : side == CLI_SIDE_OUTPUT ? CLI_OUTPUT : CLI_INPUT;
+}
+
+/* A message as it is made by the library or here: names in it are escaped already, so a backslash
+ * stays; what else a terminal should not see is escaped now (paths are taken as typed). */
+static void put_message(const cli *c, const char *kind, const char *text)
+{
+    fprintf(stderr, "wte%s%s: %s", c->command ? " " : "", c->command ? c->command->name : "", kind);
+    for (const char *at = text; *at;) {
+        size_t n = strcspn(at, "\\");
+        cli_put_safe(stderr, at, n);
+        at += n;
+        if (*at == '\\') fputc(*at++, stderr);
+    }
+    fputc('\n', stderr);
+}
+
+static void put_formatted(const cli *c, const char *kind, const char *fmt, va_list ap)
+{
+    char *text = NULL;
+    if (vasprintf(&text, fmt, ap) < 0) text = NULL;
+    put_message(c, kind, text ? text : fmt);
+    free(text);
+}
+
+int cli_fail(const cli *c, wte_status status, cli_side side, const wte_error *err)
+{
+    put_message(c, "", err->message);
+    return cli_exit_code(status, side);
+}
+
+int cli_say_fail(const cli *c, int code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_formatted(c, "", fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+int cli_usage(const cli *c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_formatted(c, "", fmt, ap);
+    va_end(ap);
+    const char *name = c->command ? c->command->name : "";
+    fprintf(stderr, "'wte %s%s--help' lists what it takes\n", name, c->command ? " " : "");
+    return CLI_USAGE;
+}
+
+void cli_note(const cli *c, const char *fmt, ...)
+{
+    if (c->quiet) return;
+    va_list ap;
+    va_start(ap, fmt);
+    put_formatted(c, "note: ", fmt, ap);
+    va_end(ap);
+}
+
+/* The handler may use nothing but this and write(). */
+static char bus_message[4096 + 128] = "wte: a mapped file became shorter while it was read\n";
+
+static void on_bus_error(int signal_number)
+{
+    (void)signal_number;
+    ssize_t ignored = write(STDERR_FILENO, bus_message, strlen(bus_message));
+    (void)ignored;
+    _exit(CLI_INPUT);
+}
+
+void cli_reading(const char *path)
+{
+    char shown[sizeof bus_message - 80];
+    size_t n = 0;
+    for (; path[n] && n + 1 < sizeof shown; n++)
+        shown[n] = (unsigned char)path[n] < 0x20 || path[n] == 0x7f ? '?' : path[n];
+    shown[n] = '\0';
+    snprintf(bus_message, sizeof bus_message,
+             "wte: %s: a mapped file became shorter while it was read\n", shown);
+}
+
+static bool takes_colours(int fd)
+{
+    const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fd) && !(off && *off) && term && strcmp(term, "dumb") != 0;
+}
+
+void cli_out_start(cli *c)
+{
+    /* A closed 0, 1 or 2 would be given to the next file that is opened, and our text would go into
+     * it. /dev/null opened the wrong way round keeps the number and still fails as a closed one. */
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    struct sigaction on_bus = { .sa_handler = on_bus_error };
+    sigaction(SIGBUS, &on_bus, NULL);
+    /* `| head` ends us quietly, also below a parent that ignores the signal */
+    signal(SIGPIPE, SIG_DFL);
+    c->colour_out = takes_colours(STDOUT_FILENO);
+    c->colour_err = takes_colours(STDERR_FILENO);
+}
+
+int cli_out_finish(const cli *c, int code)
+{
+    bool failed = ferror(stdout) != 0;
+    errno = 0;
+    if (fflush(stdout) != 0) failed = true;
+    int why = errno;
+    if (close(STDOUT_FILENO) != 0 && !failed) {
+        failed = true;
+        why = errno;
+    }
+    if (!failed) return code;
+    return cli_say_fail(c, CLI_OUTPUT, "cannot write to standard output%s%s", why ? ": " : "",
+                        why ? strerror(why) : "");
+}
+
+const char *cli_bold(const cli *c)
+{
+    return c->colour_out ? "\033[1m" : "";
+}
+
+const char *cli_dim(const cli *c)
+{
+    return c->colour_out ? "\033[2m" : "";
+}
+
+const char *cli_green(const cli *c)
+{
+    return c->colour_out ? "\033[32m" : "";
+}
+
+const char *cli_red(const cli *c)
+{
+    return c->colour_out ? "\033[31m" : "";
+}
+
+const char *cli_plain(const cli *c)
+{
+    return c->colour_out ? "\033[0m" : "";
+}
+
+int cli_binary_ok(const cli *c, const char *path)
+{
+    bool to_stdout = !path || strcmp(path, "-") == 0;
+    if (!to_stdout || !isatty(STDOUT_FILENO)) return CLI_DONE;
+    return cli_usage(c, "binary is not written to a terminal; give -o FILE, or redirect");
+}
+
+int cli_pool(cli *c, wte_pool **out)
+{
+    *out = c->pool;
+    if (c->pool) return CLI_DONE;
+    uint64_t threads;
+    bool given = cli_unsigned(c, "threads", 0, &threads);
+    if (given && (threads == 0 || threads > UINT32_MAX))
+        return cli_usage(c, "--threads %s: wants at least 1", cli_text(c, "threads"));
+    wte_error err;
+    wte_status status = wte_pool_create((uint32_t)threads, &c->pool, &err);
+    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_OUTPUT, &err);
+    *out = c->pool;
+    return CLI_DONE;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+#define BAR_AFTER_MS 2000
+#define BAR_EVERY_MS 100
+#define BAR_COLUMNS  40
+
+static bool show_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    cli_progress *p = ctx;
+    if (!p->wanted) return true;
+    int64_t now = now_ms();
+    if (now - p->started_ms < BAR_AFTER_MS || now - p->last_ms < BAR_EVERY_MS) return true;
+    p->last_ms = now;
+    p->shown = true;
+    double part = total ? (double)done / (double)total : 0;
+    int filled = (int)(part * BAR_COLUMNS);
+    fprintf(stderr, "\r%s [%.*s%*s] %3d%%", p->label, filled,
+            "########################################", BAR_COLUMNS - filled, "",
+            (int)(part * 100));
+    fflush(stderr);
+    return true;
+}
+
+const wte_progress *cli_progress_start(cli_progress *p, const cli *c, const char *label)
+{
+    p->callback.report = show_progress;
+    p->callback.ctx = p;
+    p->label = label;
+    p->wanted = !c->quiet && isatty(STDERR_FILENO);
+    p->shown = false;
+    p->started_ms = now_ms();
+    p->last_ms = 0;
+    return &p->callback;
+}
+
+void cli_progress_stop(cli_progress *p)
+{
+    if (p->shown) fputs("\r\033[K", stderr);
+    p->shown = false;
+}

@@ -1,0 +1,102 @@
+/* out.h - what a command prints: text, exit codes, progress. Facts go to stdout, everything else to
+ * stderr. JSON is in json.h.
+ *
+ * Names and texts that come from files or from the command line are printed through cli_put_safe,
+ * so that no control byte reaches a terminal.
+ */
+#ifndef WTE_CLI_OUT_H
+#define WTE_CLI_OUT_H
+#include <stdio.h>
+#include <wte/base.h>
+
+#include "opt.h"
+
+/* Exit codes. */
+#define CLI_DONE   0
+#define CLI_NO     1 /* ran well, the answer is no */
+#define CLI_USAGE  2 /* unknown option, or an id or name typed that does not exist */
+#define CLI_INPUT  3 /* input missing, unreadable or malformed */
+#define CLI_CANNOT 4 /* input fine, but unsupported or over a limit */
+#define CLI_OUTPUT 5 /* output or system failed */
+
+/* On which side of the command a failure arose. */
+typedef enum cli_side { CLI_SIDE_INPUT, CLI_SIDE_OUTPUT, CLI_SIDE_TYPED } cli_side;
+
+/* The one place where a status becomes an exit code. */
+int cli_exit_code(wte_status status, cli_side side);
+/* "wte lookup: <err's message>" on stderr; returns the exit code. */
+int cli_fail(const cli *c, wte_status status, cli_side side, const wte_error *err);
+/* The same for a message made here (no newline); returns `code`. */
+__attribute__((format(printf, 3, 4))) int cli_say_fail(const cli *c, int code, const char *fmt,
+                                                       ...);
+/* A usage error: the message and a line that points to --help; returns CLI_USAGE. */
+__attribute__((format(printf, 2, 3))) int cli_usage(const cli *c, const char *fmt, ...);
+/* A remark on stderr, unless --quiet. */
+__attribute__((format(printf, 2, 3))) void cli_note(const cli *c, const char *fmt, ...);
+
+/* Descriptors 0 to 2 are made valid, signals set up. First thing in main. */
+void cli_out_start(cli *c);
+/* Flush and check stdout: a full disk or a closed stdout is CLI_OUTPUT with a message, else `code`.
+ */
+int cli_out_finish(const cli *c, int code);
+/* What the SIGBUS message names: the file or directory being read. Must outlive the reading. */
+void cli_reading(const char *path);
+
+/* Bytes as text for a terminal: valid printable UTF-8 as it is, the rest (control bytes, broken
+ * UTF-8, backslash, invisible and direction-changing characters) as \n, \t, \\ or \xNN. */
+void cli_put_safe(FILE *out, const void *text, size_t bytes);
+/* The same in double quotes, with " as \". */
+void cli_put_quoted(FILE *out, const void *text, size_t bytes);
+/* Columns that text takes on a terminal when it is put with cli_put_safe (wide characters count 1).
+ */
+size_t cli_safe_width(const void *text, size_t bytes);
+/* A field of a TSV file: tab, newline, CR and backslash as \t \n \r \\, other bytes as they are;
+ * on a terminal use cli_put_safe. */
+void cli_put_tsv(FILE *out, const void *text, size_t bytes);
+/* "1,234,567" */
+const char *cli_grouped(char buf[32], uint64_t n);
+/* "1.5 GiB"; exact below 1024: "512 bytes" */
+const char *cli_size(char buf[32], uint64_t bytes);
+/* "4th" */
+const char *cli_ordinal(char buf[32], uint64_t n);
+
+/* How the numbers of one vector or matrix are printed: all the same way. { false } to start;
+ * integer is set by the caller, from the type of the elements. */
+typedef struct cli_digits {
+    bool integer, negative;
+    double largest;
+} cli_digits;
+/* Look at n values; may be called again with more before the first is printed. */
+void cli_digits_look(cli_digits *d, const double *values, size_t n);
+/* Four decimals, or an exponent where these say nothing; padded to one width. */
+void cli_put_number(FILE *out, const cli_digits *d, double value);
+
+/* Escape sequences, or "" when the stream takes no colours (no terminal, NO_COLOR, TERM=dumb). */
+const char *cli_bold(const cli *c);  /* stdout */
+const char *cli_dim(const cli *c);   /* stdout */
+const char *cli_green(const cli *c); /* stdout */
+const char *cli_red(const cli *c);   /* stdout */
+const char *cli_plain(const cli *c); /* stdout: ends the others */
+
+/* Whether binary may be written to `path` ("-" or NULL = stdout): not to a terminal. 0, or
+ * CLI_USAGE after a message. */
+int cli_binary_ok(const cli *c, const char *path);
+
+/* The threads that --threads asks for (default: one per core); made at the first call. 0, or the
+ * exit code after a message. */
+int cli_pool(cli *c, wte_pool **out);
+
+/* A bar on stderr, when that is a terminal, not --quiet, and the work lasts over two seconds.
+ *     cli_progress p;
+ *     options.progress = cli_progress_start(&p, c, "comparing");
+ *     ...
+ *     cli_progress_stop(&p); */
+typedef struct cli_progress {
+    wte_progress callback;
+    const char *label;
+    bool wanted, shown;
+    int64_t started_ms, last_ms;
+} cli_progress;
+const wte_progress *cli_progress_start(cli_progress *p, const cli *c, const char *label);
+void cli_progress_stop(cli_progress *p);
+#endif

@@ -1,0 +1,151 @@
+/* Bytes and numbers as text for people: nothing of it depends on the locale. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "out.h"
+
+static const char hex[] = "0123456789abcdef";
+
+/* The escape of one byte that may not be shown as it is; returns its length. */
+static size_t escape(unsigned char byte, char out[8])
+{
+    static const char from[] = "\n\t\r\\", to[] = "ntr\\";
+    const char *short_form = byte ? strchr(from, byte) : NULL;
+    out[0] = '\\';
+    if (short_form) {
+        out[1] = to[short_form - from];
+        return 2;
+    }
+    out[1] = 'x';
+    out[2] = hex[byte >> 4];
+    out[3] = hex[byte & 15];
+    return 4;
+}
+
+static void put_escaped(FILE *out, const void *text, size_t bytes, char quote)
+{
+    const char *at = text;
+    for (size_t left = bytes; left;) {
+        char buf[8];
+        bool safe;
+        size_t n = wte_utf8_next(at, left, &safe);
+        if (n == 0) n = 1;
+        if (!safe)
+            for (size_t i = 0; i < n; i++) fwrite(buf, 1, escape((unsigned char)at[i], buf), out);
+        else {
+            if (quote && *at == quote) fputc('\\', out);
+            fwrite(at, 1, n, out);
+        }
+        at += n;
+        left -= n;
+    }
+}
+
+void cli_put_safe(FILE *out, const void *text, size_t bytes)
+{
+    put_escaped(out, text, bytes, '\0');
+}
+
+void cli_put_quoted(FILE *out, const void *text, size_t bytes)
+{
+    fputc('"', out);
+    put_escaped(out, text, bytes, '"');
+    fputc('"', out);
+}
+
+size_t cli_safe_width(const void *text, size_t bytes)
+{
+    const char *at = text;
+    size_t width = 0;
+    for (size_t left = bytes; left;) {
+        char buf[8];
+        bool safe;
+        size_t n = wte_utf8_next(at, left, &safe);
+        if (n == 0) n = 1;
+        for (size_t i = 0; i < n && !safe; i++) width += escape((unsigned char)at[i], buf);
+        width += safe;
+        at += n;
+        left -= n;
+    }
+    return width;
+}
+
+void cli_put_tsv(FILE *out, const void *text, size_t bytes)
+{
+    static const char from[] = "\t\n\r\\", to[] = "tnr\\";
+    const char *at = text;
+    for (size_t i = 0; i < bytes; i++) {
+        const char *short_form = at[i] ? strchr(from, at[i]) : NULL;
+        if (short_form) fputc('\\', out);
+        fputc(short_form ? to[short_form - from] : at[i], out);
+    }
+}
+
+const char *cli_grouped(char buf[32], uint64_t n)
+{
+    char plain[24];
+    int len = snprintf(plain, sizeof plain, "%" PRIu64, n), used = 0;
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0) buf[used++] = ',';
+        buf[used++] = plain[i];
+    }
+    buf[used] = '\0';
+    return buf;
+}
+
+const char *cli_size(char buf[32], uint64_t bytes)
+{
+    static const char *const unit[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    if (bytes < 1024) {
+        snprintf(buf, 32, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
+        return buf;
+    }
+    double size = (double)bytes / 1024;
+    size_t u = 0;
+    for (; size >= 1023.95 && u + 1 < sizeof unit / sizeof *unit; u++) size /= 1024;
+    snprintf(buf, 32, "%.1f %s", size, unit[u]);
+    return buf;
+}
+
+const char *cli_ordinal(char buf[32], uint64_t n)
+{
+    const char *end = "th";
+    if (n / 10 % 10 != 1) {
+        if (n % 10 == 1) end = "st";
+        if (n % 10 == 2) end = "nd";
+        if (n % 10 == 3) end = "rd";
+    }
+    snprintf(buf, 32, "%" PRIu64 "%s", n, end);
+    return buf;
+}
+
+/* Four decimals say enough of numbers between these. */
+#define FIXED_FROM 1e-2
+#define FIXED_TO   1e5
+
+void cli_digits_look(cli_digits *d, const double *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (signbit(values[i])) d->negative = true;
+        if (isfinite(values[i]) && fabs(values[i]) > d->largest) d->largest = fabs(values[i]);
+    }
+}
+
+#define NUMBER_TEXT 64 /* integers of tables have at most 20 digits; others are short by style */
+static int format_number(char text[NUMBER_TEXT], int style, double value)
+{
+    if (style == 0) return snprintf(text, NUMBER_TEXT, "%.0f", value);
+    if (style == 1) return snprintf(text, NUMBER_TEXT, "%.4f", value);
+    return snprintf(text, NUMBER_TEXT, "%.4e", value);
+}
+
+void cli_put_number(FILE *out, const cli_digits *d, double value)
+{
+    bool fixed = d->largest == 0 || (d->largest >= FIXED_FROM && d->largest < FIXED_TO);
+    int style = d->integer ? 0 : fixed ? 1 : 2;
+    char text[NUMBER_TEXT];
+    int width = format_number(text, style, d->largest) + d->negative;
+    format_number(text, style, value);
+    fprintf(out, "%*s", width, text);
+}
