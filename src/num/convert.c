@@ -1,0 +1,109 @@
+/* wte_convert: a kernel where one serves the pair of types, two with exact f32 between where that
+ * rounds once, else one element at a time through an exact number (number.c). */
+#include <string.h>
+#include <wte/dtype.h>
+
+#include "base/error.h"
+#include "num/kernels.h"
+#include "num/number.h"
+
+/* Elements converted at once when f32 lies between: 4 KiB of stack, within any L1 cache. */
+#define CHUNK 1024u
+
+typedef void (*convert_kernel)(const void *src, void *dst, size_t n);
+
+static convert_kernel widening(const wte__kernels *k, wte_dtype from)
+{
+    switch (from) {
+    case WTE_F64: return k->f64_to_f32;
+    case WTE_F16: return k->f16_to_f32;
+    case WTE_BF16: return k->bf16_to_f32;
+    case WTE_F8_E4M3: return k->f8_e4m3_to_f32;
+    case WTE_F8_E5M2: return k->f8_e5m2_to_f32;
+    case WTE_I8: return k->i8_to_f32;
+    case WTE_U8: return k->u8_to_f32;
+    case WTE_I16: return k->i16_to_f32;
+    case WTE_U16: return k->u16_to_f32;
+    case WTE_I32: return k->i32_to_f32;
+    case WTE_U32: return k->u32_to_f32;
+    case WTE_I64: return k->i64_to_f32;
+    case WTE_U64: return k->u64_to_f32;
+    case WTE_BOOL: return k->bool_to_f32;
+    default: return NULL;
+    }
+}
+
+static convert_kernel narrowing(const wte__kernels *k, wte_dtype to)
+{
+    switch (to) {
+    case WTE_F16: return k->f32_to_f16;
+    case WTE_BF16: return k->f32_to_bf16;
+    default: return NULL;
+    }
+}
+
+/* False when no kernels serve this pair. */
+static bool convert_fast(wte_dtype from, const char *src, wte_dtype to, char *dst, size_t n)
+{
+    const wte__kernels *k = wte__kernels_get();
+    const convert_kernel widen = widening(k, from), narrow = narrowing(k, to);
+    if (to == WTE_F32 && widen) {
+        widen(src, dst, n);
+        return true;
+    }
+    if (from == WTE_F32 && narrow) {
+        narrow(src, dst, n);
+        return true;
+    }
+    if (!widen || !narrow || !wte_dtype_fits(from, WTE_F32)) return false;
+    const size_t from_bytes = wte_dtype_bytes(from), to_bytes = wte_dtype_bytes(to);
+    float between[CHUNK];
+    for (size_t done = 0; done < n;) {
+        const size_t now = n - done < CHUNK ? n - done : CHUNK;
+        widen(src + done * from_bytes, between, now);
+        narrow(between, dst + done * to_bytes, now);
+        done += now;
+    }
+    return true;
+}
+
+static void convert_each(wte_dtype from, const char *src, wte_dtype to, char *dst, size_t n,
+                         uint64_t losses[WTE__N_LOSSES])
+{
+    const size_t from_bytes = wte_dtype_bytes(from), to_bytes = wte_dtype_bytes(to);
+    for (size_t i = 0; i < n; i++) {
+        const wte__number number = wte__number_load(from, src + i * from_bytes);
+        losses[wte__number_store(number, to, dst + i * to_bytes)]++;
+    }
+}
+
+static wte_status check_type(wte_dtype type, wte_error *err)
+{
+    if (wte_dtype_converts(type)) return WTE_OK;
+    return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                     "elements of type %s (number %d) cannot be converted", wte_dtype_name(type),
+                     (int)type);
+}
+
+wte_status wte_convert(wte_dtype from, const void *src, wte_dtype to, void *dst, size_t n,
+                       wte_convert_report *report, wte_error *err)
+{
+    WTE_TRY(check_type(from, err));
+    WTE_TRY(check_type(to, err));
+    if (n == 0) return WTE_OK;
+    if (!src || !dst)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "%s is NULL, but %zu elements are wanted", src ? "dst" : "src", n);
+    if (from != to && !report && convert_fast(from, src, to, dst, n)) return WTE_OK;
+    uint64_t losses[WTE__N_LOSSES] = { 0 };
+    if (from != to || report) convert_each(from, src, to, dst, n, losses);
+    /* The same type on both sides keeps every bit, also those that make a NaN a signalling one. */
+    if (from == to) memcpy(dst, src, n * wte_dtype_bytes(to));
+    if (report) {
+        report->overflow += losses[WTE__OVERFLOW];
+        report->underflow += losses[WTE__UNDERFLOW];
+        report->inexact += losses[WTE__INEXACT];
+        report->nan += losses[WTE__WAS_NAN];
+    }
+    return WTE_OK;
+}
