@@ -43,13 +43,13 @@
             fail_msg("%s: %s (%s)", #call, wte_status_text(status_), (err).message);               \
     } while (0)
 /* A call must fail with this status, place and part of the message (NULL = any). */
-#define assert_fails(call, err, status, place, part)                                               \
+#define assert_fails(call, err, expected, place, part)                                             \
     do {                                                                                           \
         wte_status status_ = (call);                                                               \
-        if (status_ != (status))                                                                   \
+        if (status_ != (expected))                                                                 \
             fail_msg("%s: got '%s' (%s), not '%s'", #call, wte_status_text(status_),               \
-                     status_ == WTE_OK ? "" : (err).message, wte_status_text(status));             \
-        assert_int_equal((err).status, (status));                                                  \
+                     status_ == WTE_OK ? "" : (err).message, wte_status_text(expected));           \
+        assert_int_equal((err).status, (expected));                                                \
         test_check_error(&(err), (place), (part), __FILE__, __LINE__);                             \
     } while (0)
 
