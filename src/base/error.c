@@ -132,3 +132,20 @@ const char *wte__show(char buf[WTE__NAME_SHOWN], const void *text, uint64_t byte
     memcpy(buf + used, at < bytes ? "..." : "", at < bytes ? 4 : 1);
     return buf;
 }
+
+const char *wte__show_path(char buf[WTE__NAME_SHOWN], const char *path)
+{
+    const size_t room = WTE__NAME_SHOWN - 16;
+    size_t n = strlen(path), skip = n > room ? n - room : 0;
+    /* not in the middle of a character */
+    while (skip && skip < n && ((uint8_t)path[skip] & 0xc0) == 0x80) skip++;
+    if (skip == 0) return wte__show(buf, path, n);
+    memcpy(buf, "...", 3);
+    char rest[WTE__NAME_SHOWN];
+    wte__show(rest, path + skip, n - skip);
+    size_t kept = strlen(rest);
+    if (kept > WTE__NAME_SHOWN - 4) kept = WTE__NAME_SHOWN - 4;
+    memcpy(buf + 3, rest, kept);
+    buf[3 + kept] = '\0';
+    return buf;
+}

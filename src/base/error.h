@@ -25,4 +25,6 @@ wte_status wte__options(void *dst, size_t dst_size, const void *src, wte_error *
  * with "...". Returns buf. */
 #define WTE__NAME_SHOWN 96
 const char *wte__show(char buf[WTE__NAME_SHOWN], const void *text, uint64_t bytes);
+/* The same for a path, of which the end is kept: ".../models/gpt2/vocab.json". */
+const char *wte__show_path(char buf[WTE__NAME_SHOWN], const char *path);
 #endif

@@ -24,9 +24,11 @@
  * (recommenders), but none with texts; memory is 16 bytes an id, so a hostile id costs at most this
  * times 16. */
 #define WTE_LIMIT_VOCAB_IDS 16777216u
-/* An id may exceed the number of tokens by holes; beyond this many holes per token (plus a floor)
- * the file's own size no longer justifies the memory. */
+/* Ids without a token below the largest id: added tokens sit some thousands past the vocabulary at
+ * most. Beyond this (16 MiB of entries) the file's own size no longer justifies the memory. */
 #define WTE_LIMIT_VOCAB_HOLES 1048576u
+/* Text of one token: the longest in public vocabularies have some hundred bytes. */
+#define WTE_LIMIT_TOKEN_TEXT 1048576u
 /* Files of one sharded model: DeepSeek-V3 has 163. */
 #define WTE_LIMIT_SHARDS 4096u
 /* One table in memory when the caller sets no limit: 1 TiB. */

@@ -1,0 +1,161 @@
+/* From the tokens that a file lists to entries by id: ids and texts that clash, holes, the spelling
+ * in use, and the name set. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "vocab/vocab.h"
+
+wte_bytes wte__vocab_entry_text(const wte__vocab_entry *entry)
+{
+    wte_bytes text = { entry->text, entry->bytes };
+    return text;
+}
+
+static bool same_text(wte_bytes a, wte_bytes b)
+{
+    return a.size == b.size && memcmp(a.data, b.data, (size_t)a.size) == 0;
+}
+
+/* The table of entries: as long as the largest id asks, if not far beyond the tokens there are. */
+static wte_status make_entries(wte__vocab_reader *r)
+{
+    wte_vocab *v = r->v;
+    const wte__vocab_token *last = &r->tokens[0];
+    for (size_t i = 1; i < r->n; i++)
+        if (r->tokens[i].id > last->id) last = &r->tokens[i];
+    uint64_t size = (uint64_t)last->id + 1;
+    if (size > r->n + (uint64_t)WTE_LIMIT_VOCAB_HOLES)
+        return wte__fail(r->err, WTE_E_LIMIT, last->at,
+                         "%s: byte %" PRIu64 ": id %" PRIu32
+                         ", but only %zu tokens are listed and at most %u ids may lie between them",
+                         r->name[last->file], last->at, last->id, r->n, WTE_LIMIT_VOCAB_HOLES);
+    v->entries = wte__alloc_zeroed(v->allocator, (size_t)size * sizeof *v->entries);
+    if (!v->entries) return wte__no_memory(r->err, size * sizeof *v->entries, "token texts");
+    v->size = size;
+    return WTE_OK;
+}
+
+/* Two tokens may share an id only if they are one: an added token repeats its vocabulary entry. */
+static wte_status place_tokens(wte__vocab_reader *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const wte__vocab_token *token = &r->tokens[i];
+        wte__vocab_entry *entry = &r->v->entries[token->id];
+        if (!entry->text) {
+            entry->text = token->text.data;
+            entry->bytes = (uint32_t)token->text.size;
+            r->v->count++;
+        } else if (!same_text(wte__vocab_entry_text(entry), token->text)) {
+            char a[WTE__NAME_SHOWN], b[WTE__NAME_SHOWN], what[3 * WTE__NAME_SHOWN];
+            snprintf(what, sizeof what, "id %" PRIu32 " is '%s' here, but '%s' before", token->id,
+                     wte__show(a, token->text.data, token->text.size),
+                     wte__show(b, entry->text, entry->bytes));
+            return wte__vocab_refuse(r, token->file, token->at, what);
+        }
+        if (token->kind > entry->kind) entry->kind = token->kind;
+        entry->in_model |= token->in_model;
+    }
+    return WTE_OK;
+}
+
+/* What the texts themselves tell about their spelling. */
+typedef struct signs {
+    bool letter[256]; /* the alphabet's characters that are tokens */
+    bool space_word;  /* a token that begins with the alphabet's space and goes on */
+    bool lone_mark, literal_space, continuation;
+    uint32_t byte_tokens;
+} signs;
+
+static void look_at(signs *s, wte_bytes text)
+{
+    uint32_t code, n = wte__utf8_get(text.data, text.size, &code);
+    uint8_t byte;
+    if (n && n == text.size && wte__alphabet_byte(code, &byte)) s->letter[byte] = true;
+    if (n && n < text.size && code == wte__alphabet_code(' ')) s->space_word = true;
+    if (text.size == WTE__METASPACE_BYTES && memcmp(text.data, WTE__METASPACE, text.size) == 0)
+        s->lone_mark = true;
+    if (text.size && memchr(text.data, ' ', (size_t)text.size)) s->literal_space = true;
+    if (text.size > 2 && memcmp(text.data, "##", 2) == 0 && text.data[2] != '#')
+        s->continuation = true;
+    if (wte__byte_token(text, &byte)) s->byte_tokens++;
+}
+
+static wte_vocab_spelling guess_spelling(const signs *s)
+{
+    bool alphabet = s->space_word;
+    for (uint32_t i = 0; i < 256; i++) alphabet &= s->letter[i];
+    if (alphabet) return WTE_SPELLING_BYTE_LEVEL;
+    if (s->lone_mark && !s->literal_space) return WTE_SPELLING_METASPACE;
+    return s->continuation ? WTE_SPELLING_WORDPIECE : WTE_SPELLING_PLAIN;
+}
+
+static void settle_spelling(wte__vocab_reader *r)
+{
+    wte_vocab *v = r->v;
+    signs s = { .byte_tokens = 0 };
+    for (uint64_t id = 0; id < v->size; id++)
+        if (v->entries[id].in_model) look_at(&s, wte__vocab_entry_text(&v->entries[id]));
+    if (v->source != WTE_VOCAB_TOKENIZER_JSON)
+        v->spelling = guess_spelling(&s);
+    else if (r->byte_level)
+        v->spelling = WTE_SPELLING_BYTE_LEVEL;
+    else if (r->metaspace)
+        v->spelling = WTE_SPELLING_METASPACE;
+    else
+        v->spelling = r->wordpiece ? WTE_SPELLING_WORDPIECE : WTE_SPELLING_PLAIN;
+
+    bool bytes = r->byte_fallback || s.byte_tokens == 256;
+    for (uint64_t id = 0; id < v->size; id++) {
+        wte__vocab_entry *entry = &v->entries[id];
+        wte_bytes text = wte__vocab_entry_text(entry);
+        uint8_t byte;
+        if (entry->kind == WTE_TOKEN_NORMAL && bytes && wte__byte_token(text, &byte))
+            entry->kind = WTE_TOKEN_BYTE;
+        /* added tokens are kept out of the byte alphabet by every tokenizer that has one */
+        if (v->spelling == WTE_SPELLING_METASPACE || entry->kind == WTE_TOKEN_NORMAL)
+            entry->translated = wte__spelling_applies(v->spelling, text);
+        entry->translated |= entry->kind == WTE_TOKEN_BYTE;
+    }
+}
+
+static wte_status enter_name(wte__vocab_reader *r, uint64_t id)
+{
+    wte_vocab *v = r->v;
+    wte_bytes text = wte__vocab_entry_text(&v->entries[id]);
+    uint64_t first = id;
+    bool found;
+    if (!wte__names_add(&v->names, text, &first, &found))
+        return wte__no_memory(r->err, v->count, "token names");
+    bool two_spaces = v->spelling == WTE_SPELLING_METASPACE && v->entries[id].translated &&
+                      memchr(text.data, ' ', (size_t)text.size);
+    if (!found && !two_spaces && text.size <= WTE__VOCAB_LONG) return WTE_OK;
+    if (!wte__grow(v->allocator, (void **)&v->odd, &v->odd_cap, v->n_odd + 1, sizeof *v->odd))
+        return wte__no_memory(r->err, (uint64_t)(v->n_odd + 1) * sizeof *v->odd, "token names");
+    v->odd[v->n_odd++] = (uint32_t)id;
+    return WTE_OK;
+}
+
+/* A text with several ids means the last one the model's own vocabulary gives it, as where a later
+ * line overwrites an earlier one in the reference; after those come ids of added tokens. */
+static wte_status enter_names(wte__vocab_reader *r)
+{
+    wte_vocab *v = r->v;
+    if (!wte__names_reserve(&v->names, v->count))
+        return wte__no_memory(r->err, v->count, "token names");
+    for (uint64_t id = v->size; id-- > 0;)
+        if (v->entries[id].in_model) WTE_TRY(enter_name(r, id));
+    for (uint64_t id = 0; id < v->size; id++)
+        if (v->entries[id].text && !v->entries[id].in_model) WTE_TRY(enter_name(r, id));
+    return WTE_OK;
+}
+
+wte_status wte__vocab_build(wte__vocab_reader *r)
+{
+    if (r->n == 0) return wte__fail(r->err, WTE_E_FORMAT, 0, "%s: holds no tokens", r->name[0]);
+    WTE_TRY(make_entries(r));
+    WTE_TRY(place_tokens(r));
+    settle_spelling(r);
+    return enter_names(r);
+}

@@ -1,0 +1,167 @@
+/* From text to id: the text as the file spells it, then as people write it; and what to suggest
+ * when there is none. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "vocab/vocab.h"
+
+#define NEAR_BYTES 64u /* longer texts get no suggestions: they would not fit the message */
+#define NEAR_SHOWN 4u
+
+/* The byte of the written text that begins at *at of the spelled one. */
+static uint8_t next_written(const wte_vocab *v, const wte__vocab_entry *entry, uint64_t *at)
+{
+    wte_bytes text = wte__vocab_entry_text(entry);
+    uint8_t byte;
+    if (!entry->translated) return text.data[(*at)++];
+    if (entry->kind == WTE_TOKEN_BYTE && wte__byte_token(text, &byte)) {
+        *at = text.size;
+        return byte;
+    }
+    return wte__spelling_next(v->spelling, text, at);
+}
+
+uint64_t wte__vocab_written(const wte_vocab *v, const wte__vocab_entry *entry, uint8_t *out,
+                            uint64_t cap)
+{
+    uint64_t used = 0;
+    for (uint64_t at = 0; at < entry->bytes; used++) {
+        uint8_t byte = next_written(v, entry, &at);
+        if (used < cap) out[used] = byte;
+    }
+    return used;
+}
+
+static bool written_is(const wte_vocab *v, const wte__vocab_entry *entry, wte_bytes text)
+{
+    uint64_t used = 0, at = 0;
+    for (; at < entry->bytes && used < text.size; used++)
+        if (next_written(v, entry, &at) != text.data[used]) return false;
+    return at == entry->bytes && used == text.size;
+}
+
+static bool spelled_is(const wte__vocab_entry *entry, wte_bytes text)
+{
+    return entry->bytes == text.size &&
+           (text.size == 0 || memcmp(entry->text, text.data, (size_t)text.size) == 0);
+}
+
+/* Matches in the order of preference; an id that matches in two ways counts once. */
+typedef struct matches {
+    uint64_t id[3]; /* by name: as spelled, as written, as a byte */
+    uint32_t n;
+    uint64_t others; /* among the odd ones */
+    uint64_t first_other;
+} matches;
+
+static void match_name(const wte_vocab *v, wte_bytes name, wte_bytes text, matches *m)
+{
+    uint64_t id;
+    if (!wte__names_find(&v->names, name, &id)) return;
+    const wte__vocab_entry *entry = &v->entries[id];
+    if (!spelled_is(entry, text) && !written_is(v, entry, text)) return;
+    for (uint32_t i = 0; i < m->n; i++)
+        if (m->id[i] == id) return;
+    m->id[m->n++] = id;
+}
+
+static void match_odd(const wte_vocab *v, wte_bytes text, matches *m)
+{
+    for (size_t i = 0; i < v->n_odd; i++) {
+        uint64_t id = v->odd[i];
+        bool known = false;
+        for (uint32_t k = 0; k < m->n; k++) known |= m->id[k] == id;
+        if (known || (!spelled_is(&v->entries[id], text) && !written_is(v, &v->entries[id], text)))
+            continue;
+        if (m->others++ == 0) m->first_other = id;
+    }
+}
+
+/* ASCII letters without case; other bytes as they are. */
+static uint8_t folded(uint8_t c)
+{
+    return c >= 'A' && c <= 'Z' ? (uint8_t)(c - 'A' + 'a') : c;
+}
+
+/* The core of a text for likeness: without a space or ## before it, and without case. */
+static wte_bytes core_of(wte_bytes text)
+{
+    uint64_t skip = 0;
+    if (text.size > 1 && text.data[0] == ' ')
+        skip = 1;
+    else if (text.size > 2 && memcmp(text.data, "##", 2) == 0)
+        skip = 2;
+    wte_bytes core = { text.data + skip, text.size - skip };
+    return core;
+}
+
+static bool alike(wte_bytes a, wte_bytes b)
+{
+    if (a.size != b.size) return false;
+    for (uint64_t i = 0; i < a.size; i++)
+        if (folded(a.data[i]) != folded(b.data[i])) return false;
+    return true;
+}
+
+/* Appends up to NEAR_SHOWN tokens that differ in case or in what comes before. */
+static void list_near(const wte_vocab *v, wte_bytes text, char *out, size_t cap)
+{
+    uint8_t asked[NEAR_BYTES + 2], buf[NEAR_BYTES + 2];
+    uint32_t shown = 0;
+    size_t used = 0;
+    out[0] = '\0';
+    if (text.size == 0 || text.size > NEAR_BYTES) return;
+    /* the query may be spelled as the file does: undo that, as for the tokens */
+    wte__vocab_entry query = { text.data, (uint32_t)text.size, WTE_TOKEN_NORMAL, false,
+                               wte__spelling_applies(v->spelling, text) };
+    wte_bytes want = { asked, wte__vocab_written(v, &query, asked, sizeof asked) };
+    want = core_of(want);
+    for (uint64_t id = 0; id < v->size && shown < NEAR_SHOWN; id++) {
+        const wte__vocab_entry *entry = &v->entries[id];
+        if (!entry->text || entry->bytes > 3 * NEAR_BYTES) continue;
+        wte_bytes got = { buf, wte__vocab_written(v, entry, buf, sizeof buf) };
+        if (got.size > sizeof buf || !alike(core_of(got), want)) continue;
+        char name[WTE__NAME_SHOWN];
+        int put = snprintf(out + used, cap - used, "%s'%s' (id %" PRIu64 ")",
+                           shown++ ? ", " : "; near it: ", wte__show(name, got.data, got.size), id);
+        if (put < 0 || (size_t)put >= cap - used) return;
+        used += (size_t)put;
+    }
+}
+
+static wte_status not_found(const wte_vocab *v, wte_bytes text, wte_error *err)
+{
+    char path[WTE__NAME_SHOWN], name[WTE__NAME_SHOWN], near[160];
+    list_near(v, text, near, sizeof near);
+    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: no token '%s'%s",
+                     wte__show_path(path, v->path), wte__show(name, text.data, text.size), near);
+}
+
+wte_status wte_vocab_find(const wte_vocab *v, const char *text, uint64_t bytes, uint64_t *id,
+                          uint64_t *other, wte_error *err)
+{
+    uint8_t spelled[3 * WTE__VOCAB_LONG];
+    wte_bytes asked = { (const uint8_t *)text, bytes };
+    matches m = { .n = 0 };
+    *id = 0;
+    if (other) *other = 0;
+    match_name(v, asked, asked, &m);
+    if (bytes <= WTE__VOCAB_LONG) {
+        wte_bytes name = { spelled, wte__spelling_apply(v->spelling, asked, spelled) };
+        match_name(v, name, asked, &m);
+    }
+    if (bytes == 1) {
+        static const char hex[] = "0123456789ABCDEF";
+        const uint8_t name[] = {
+            '<', '0', 'x', (uint8_t)hex[asked.data[0] >> 4], (uint8_t)hex[asked.data[0] & 15], '>'
+        };
+        wte_bytes byte = { name, sizeof name };
+        match_name(v, byte, asked, &m);
+    }
+    match_odd(v, asked, &m);
+    if (m.n == 0 && m.others == 0) return not_found(v, asked, err);
+    *id = m.n ? m.id[0] : m.first_other;
+    if (other) *other = m.n + m.others - 1;
+    return WTE_OK;
+}

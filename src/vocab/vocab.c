@@ -1,0 +1,242 @@
+/* Opening a vocabulary: which file, of which kind; and the plain questions about ids. */
+#include "vocab/vocab.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+static const char *const file_names[] = { "tokenizer.json", "vocab.json", "vocab.txt" };
+#define N_FILE_NAMES (sizeof file_names / sizeof file_names[0])
+
+static wte_status create(const wte_vocab_options *o, const char *path, wte_vocab_source source,
+                         wte_vocab **out, wte_error *err)
+{
+    wte_vocab *v = wte__alloc_zeroed(o->allocator, sizeof *v);
+    if (!v) return wte__no_memory(err, sizeof *v, "a vocabulary");
+    v->allocator = o->allocator;
+    v->source = source;
+    wte__arena_init(&v->arena, o->allocator);
+    wte__names_init(&v->names, o->allocator);
+    v->path = wte__strdup(o->allocator, path);
+    *out = v;
+    return v->path ? WTE_OK : wte__no_memory(err, strlen(path) + 1, "a path");
+}
+
+void wte_vocab_free(wte_vocab *v)
+{
+    if (!v) return;
+    for (uint32_t i = 0; i < WTE__VOCAB_FILES; i++)
+        wte__free(v->allocator, v->data[i], (size_t)v->data_bytes[i] + 1);
+    wte__arena_clear(&v->arena);
+    wte__names_clear(&v->names);
+    wte__free(v->allocator, v->entries, (size_t)v->size * sizeof *v->entries);
+    wte__free(v->allocator, v->odd, v->odd_cap * sizeof *v->odd);
+    wte__strfree(v->allocator, v->path);
+    wte__free(v->allocator, v, sizeof *v);
+}
+
+/* Files that are not what their name says, seen often enough to be named. */
+static wte_status refuse_stand_ins(const wte_vocab *v, const char *name, wte_error *err)
+{
+    static const struct {
+        const char *start, *what;
+    } stand_in[] = {
+        { "version https://git-lfs", "a Git LFS pointer, not the file: run 'git lfs pull'" },
+        { "<!DOCTYPE", "an HTML page: the download went wrong" },
+        { "<!doctype", "an HTML page: the download went wrong" },
+        { "<html", "an HTML page: the download went wrong" },
+    };
+    for (size_t i = 0; i < sizeof stand_in / sizeof stand_in[0]; i++)
+        if (strncmp(v->data[0], stand_in[i].start, strlen(stand_in[i].start)) == 0)
+            return wte__fail(err, WTE_E_FORMAT, 0, "%s: is %s", name, stand_in[i].what);
+    return WTE_OK;
+}
+
+/* The tokens of the files loaded into v->data, and all that follows from them. */
+static wte_status read_loaded(wte_vocab *v, const char *second, wte_error *err)
+{
+    char shown[WTE__VOCAB_FILES][WTE__NAME_SHOWN];
+    wte__vocab_reader r = { .v = v, .err = err };
+    r.name[0] = wte__show_path(shown[0], v->path);
+    r.name[1] = wte__show_path(shown[1], second);
+    if (v->data_bytes[0] == 0)
+        return wte__fail(err, WTE_E_FORMAT, 0, "%s: the file is empty", r.name[0]);
+    wte_status status = refuse_stand_ins(v, r.name[0], err);
+    if (status != WTE_OK) return status;
+    if (v->source == WTE_VOCAB_TXT)
+        status = wte__vocab_read_lines(&r);
+    else if (v->source == WTE_VOCAB_JSON)
+        status = wte__vocab_read_map(&r, 0, false);
+    else
+        status = wte__vocab_read_tokenizer(&r);
+    if (status == WTE_OK && v->data[1]) status = wte__vocab_read_map(&r, 1, true);
+    if (status == WTE_OK) status = wte__vocab_build(&r);
+    wte__free(v->allocator, r.tokens, r.cap * sizeof *r.tokens);
+    return status;
+}
+
+/* By content, except that a name in .json is never taken for lines. In a map from text to id the
+ * first value is a number; in tokenizer.json it is not. */
+static wte_vocab_source source_by_content(const wte_vocab *v)
+{
+    wte__json j;
+    size_t n = strlen(v->path);
+    bool named_json = n >= 5 && strcmp(v->path + n - 5, ".json") == 0;
+    wte__json_init(&j, v->data[0], v->data_bytes[0], v->path, 0);
+    bool object = wte__json_next(&j) == WTE__JSON_OBJECT;
+    bool key = object && wte__json_next(&j) == WTE__JSON_KEY;
+    if (key)
+        return wte__json_next(&j) == WTE__JSON_NUMBER ? WTE_VOCAB_JSON : WTE_VOCAB_TOKENIZER_JSON;
+    if (object && j.kind == WTE__JSON_OBJECT_END) return WTE_VOCAB_JSON;
+    return named_json ? WTE_VOCAB_TOKENIZER_JSON : WTE_VOCAB_TXT;
+}
+
+/* The first vocabulary file in a directory that is there and not empty. */
+static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    const char *empty = NULL;
+    uint64_t bytes;
+    for (size_t i = 0; i < N_FILE_NAMES; i++) {
+        if (!wte__path_join(path, dir, file_names[i]))
+            return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%s: path longer than %u bytes",
+                             wte__show_path(shown, dir), WTE_LIMIT_PATH - 1);
+        if (wte__path_kind_of(path, &bytes) != WTE__PATH_FILE) continue;
+        if (bytes) return WTE_OK;
+        if (!empty) empty = file_names[i];
+    }
+    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+                     "%s: no tokenizer.json, vocab.json or vocab.txt here%s%s%s",
+                     wte__show_path(shown, dir), empty ? " (" : "", empty ? empty : "",
+                     empty ? " is empty)" : "");
+}
+
+/* added_tokens.json in the same directory, if there is one. */
+static wte_status load_added(wte_vocab *v, const wte_vocab_options *o, const char *dir,
+                             char second[WTE_LIMIT_PATH], wte_error *err)
+{
+    uint64_t bytes;
+    if (!wte__path_join(second, dir, "added_tokens.json") ||
+        wte__path_kind_of(second, &bytes) != WTE__PATH_FILE || bytes == 0)
+        return WTE_OK;
+    return wte__file_load(second, o->max_bytes, o->allocator, &v->data[1], &v->data_bytes[1], err);
+}
+
+static wte_status take_options(wte_vocab_options *o, const wte_vocab_options *given, wte_error *err)
+{
+    wte_vocab_options defaults = WTE_VOCAB_OPTIONS_INIT;
+    *o = defaults;
+    WTE_TRY(wte__options(o, sizeof *o, given, err));
+    if (o->max_bytes == 0) o->max_bytes = WTE_LIMIT_VOCAB;
+    return WTE_OK;
+}
+
+wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt, wte_vocab **out,
+                          wte_error *err)
+{
+    wte_vocab_options o;
+    char found[WTE_LIMIT_PATH], second[WTE_LIMIT_PATH] = "";
+    wte_vocab *v = NULL;
+    *out = NULL;
+    WTE_TRY(take_options(&o, opt, err));
+    bool directory = wte__path_kind_of(path, NULL) == WTE__PATH_DIRECTORY;
+    if (directory) WTE_TRY(find_in_directory(path, found, err));
+
+    wte_status status = create(&o, directory ? found : path, WTE_VOCAB_TXT, &v, err);
+    if (status == WTE_OK)
+        status =
+            wte__file_load(v->path, o.max_bytes, o.allocator, &v->data[0], &v->data_bytes[0], err);
+    if (status == WTE_OK) v->source = source_by_content(v);
+    if (status == WTE_OK && directory && v->source == WTE_VOCAB_JSON)
+        status = load_added(v, &o, path, second, err);
+    if (status == WTE_OK) status = read_loaded(v, second, err);
+    if (status != WTE_OK) {
+        wte_vocab_free(v);
+        return status;
+    }
+    *out = v;
+    return WTE_OK;
+}
+
+wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *name,
+                                 wte_vocab_source source, const wte_vocab_options *opt,
+                                 wte_vocab **out, wte_error *err)
+{
+    wte_vocab_options o;
+    wte_vocab *v = NULL;
+    *out = NULL;
+    WTE_TRY(take_options(&o, opt, err));
+    if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_TXT)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no vocabulary source is numbered %d",
+                         (int)source);
+    if (bytes > o.max_bytes)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                         "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read", name, bytes,
+                         o.max_bytes);
+    wte_status status = create(&o, name, source, &v, err);
+    if (status == WTE_OK) {
+        v->data[0] = wte__alloc(o.allocator, (size_t)bytes + 1);
+        if (!v->data[0]) status = wte__no_memory(err, bytes + 1, "a copy of the vocabulary");
+    }
+    if (status == WTE_OK) {
+        v->data_bytes[0] = bytes;
+        if (bytes) memcpy(v->data[0], data, (size_t)bytes);
+        v->data[0][bytes] = '\0';
+        status = read_loaded(v, "", err);
+    }
+    if (status != WTE_OK) {
+        wte_vocab_free(v);
+        return status;
+    }
+    *out = v;
+    return WTE_OK;
+}
+
+const char *wte_vocab_path(const wte_vocab *v)
+{
+    return v->path;
+}
+
+wte_vocab_source wte_vocab_source_of(const wte_vocab *v)
+{
+    return v->source;
+}
+
+wte_vocab_spelling wte_vocab_spelling_of(const wte_vocab *v)
+{
+    return v->spelling;
+}
+
+uint64_t wte_vocab_count(const wte_vocab *v)
+{
+    return v->count;
+}
+
+uint64_t wte_vocab_size(const wte_vocab *v)
+{
+    return v->size;
+}
+
+uint64_t wte_vocab_holes(const wte_vocab *v)
+{
+    return v->size - v->count;
+}
+
+wte_token_kind wte_vocab_kind(const wte_vocab *v, uint64_t id)
+{
+    return id < v->size ? (wte_token_kind)v->entries[id].kind : WTE_TOKEN_NONE;
+}
+
+const char *wte_vocab_spelled(const wte_vocab *v, uint64_t id, uint64_t *bytes)
+{
+    *bytes = id < v->size ? v->entries[id].bytes : 0;
+    return id < v->size ? (const char *)v->entries[id].text : NULL;
+}
+
+uint64_t wte_vocab_text(const wte_vocab *v, uint64_t id, char *buf, uint64_t cap)
+{
+    if (id >= v->size || !v->entries[id].text) return 0;
+    return wte__vocab_written(v, &v->entries[id], (uint8_t *)buf, cap);
+}

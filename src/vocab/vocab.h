@@ -1,0 +1,77 @@
+/* Inside of a vocabulary: one 16-byte entry for each id, and a name set from spelled text to id.
+ *
+ * A reader (read.c) collects tokens in the order of the file, so that memory follows the file and
+ * not its largest id; build.c turns them into entries. Texts lie in the loaded file where it spells
+ * them without escapes, else in the arena. */
+#ifndef WTE_SRC_VOCAB_VOCAB_H
+#define WTE_SRC_VOCAB_VOCAB_H
+#include <wte/vocab.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/names.h"
+#include "vocab/spelling.h"
+
+#define WTE__VOCAB_FILES 2u /* vocab.json and added_tokens.json */
+
+typedef struct wte__vocab_entry {
+    const uint8_t *text; /* NULL: a hole */
+    uint32_t bytes;
+    uint8_t kind;    /* wte_token_kind */
+    bool in_model;   /* listed by the model's own vocabulary, not by added tokens alone */
+    bool translated; /* people write it otherwise than the file spells it */
+} wte__vocab_entry;
+
+struct wte_vocab {
+    const wte_allocator *allocator;
+    char *path; /* of the first file */
+    char *data[WTE__VOCAB_FILES];
+    uint64_t data_bytes[WTE__VOCAB_FILES];
+    wte__arena arena; /* texts that had escapes */
+    wte_vocab_source source;
+    wte_vocab_spelling spelling;
+    wte__vocab_entry *entries;
+    uint64_t size, count;
+    wte__names names; /* spelled text -> id */
+    /* ids that the name set cannot lead to: a second id of a text, a text that spells spaces in
+     * two ways, a very long one */
+    uint32_t *odd;
+    size_t odd_cap, n_odd;
+};
+
+/* A token as a file lists it. */
+typedef struct wte__vocab_token {
+    wte_bytes text;
+    uint64_t at; /* its place in the file */
+    uint32_t id;
+    uint8_t kind, file;
+    bool in_model;
+} wte__vocab_token;
+
+typedef struct wte__vocab_reader {
+    wte_vocab *v;
+    wte_error *err;
+    const char *name[WTE__VOCAB_FILES]; /* of the files, fit for a message */
+    wte__vocab_token *tokens;
+    size_t n, cap;
+    bool byte_level, metaspace, wordpiece, byte_fallback; /* what the tokenizer's parts say */
+} wte__vocab_reader;
+
+/* read.c: collect the tokens of v->data[file]. */
+wte_status wte__vocab_read_tokenizer(wte__vocab_reader *r);
+wte_status wte__vocab_read_map(wte__vocab_reader *r, uint8_t file, bool added);
+wte_status wte__vocab_read_lines(wte__vocab_reader *r);
+/* "NAME: line L column C (byte at): what" */
+wte_status wte__vocab_refuse(const wte__vocab_reader *r, uint8_t file, uint64_t at,
+                             const char *what);
+
+/* build.c: entries, spelling and names from the tokens collected. */
+wte_status wte__vocab_build(wte__vocab_reader *r);
+
+/* Texts longer than this are not looked up by name but compared one by one. */
+#define WTE__VOCAB_LONG 2048u
+wte_bytes wte__vocab_entry_text(const wte__vocab_entry *entry);
+/* The text as people write it: bytes needed; writes at most cap. */
+uint64_t wte__vocab_written(const wte_vocab *v, const wte__vocab_entry *entry, uint8_t *out,
+                            uint64_t cap);
+#endif
