@@ -59,6 +59,9 @@ static int run_command(cli *c, int argc, char **argv)
         cli_print_help(stdout, c->command);
         return CLI_DONE;
     }
+    wte_error err; /* a wrong WTE_ISA would run, but not as it was asked to */
+    wte_status status = wte_isa_check(&err);
+    if (status != WTE_OK) return cli_say_fail(c, CLI_USAGE, "%s", err.message);
     return c->command->run(c);
 }
 

@@ -95,6 +95,19 @@ typedef struct wte_progress {
     void *ctx;
 } wte_progress;
 
+/** A file that is written beside its target and takes its place only when it is complete. */
+typedef struct wte_writer wte_writer;
+/** Begin to write what is to stand at `path`; a link is followed, an old file's mode is kept. */
+WTE_API WTE_MUST_CHECK wte_status wte_writer_create(const char *path, wte_writer **out,
+                                                    wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_writer_put(wte_writer *w, const void *data, uint64_t bytes,
+                                                 wte_error *err);
+/** The descriptor being written to, for programs that write through a stream; stays w's. */
+WTE_API int wte_writer_fd(const wte_writer *w);
+/** Sync and rename. On failure the old file stands as it was. Once per writer. */
+WTE_API WTE_MUST_CHECK wte_status wte_writer_commit(wte_writer *w, wte_error *err);
+WTE_API void wte_writer_free(wte_writer *w); /* gives up what was not committed; NULL is fine */
+
 #ifdef __cplusplus
 }
 #endif
