@@ -39,7 +39,7 @@ WTE_API void *wte_table_data(wte_table *t);
 typedef enum wte_init_kind {
     WTE_INIT_TORCH_AVX2 = 0,   /* N(mean, std) as torch.manual_seed(seed); nn.Embedding on x86 */
     WTE_INIT_TORCH_SCALAR = 1, /* the same on machines without AVX2 (ATEN_CPU_CAPABILITY=default) */
-    WTE_INIT_UNIFORM = 2,      /* U[low, high), torch's uniform_ from the same generator */
+    WTE_INIT_UNIFORM = 2,      /* U[low, high), torch's uniform_ (AVX2) from the same generator */
     WTE_INIT_ZEROS = 3
 } wte_init_kind;
 

@@ -1,0 +1,28 @@
+/* Token ids read in blocks: to row numbers, and against the valid range. */
+#ifndef WTE_SRC_LOOKUP_IDS_H
+#define WTE_SRC_LOOKUP_IDS_H
+#include <wte/lookup.h>
+
+/* Ids converted at a time: their row numbers, 4 KiB, stay in the first-level cache. */
+#define WTE__IDS_BLOCK 512u
+/* Row number of an id that yields a zero vector. */
+#define WTE__ZERO_ROW UINT64_MAX
+
+/* What makes an id good, bad or ignored. */
+typedef struct wte__id_rules {
+    uint64_t rows;         /* ids 0 .. rows - 1 are good */
+    const int64_t *ignore; /* covered before the range is looked at */
+    size_t n_ignore;
+    int64_t least_ignore, most_ignore;
+} wte__id_rules;
+void wte__id_rules_init(wte__id_rules *rules, uint64_t rows, const int64_t *ignore,
+                        size_t n_ignore);
+
+/* Count the bad and ignored ids and note the first bad ones. One pass over the ids, which costs
+ * next to nothing beside reading rows. */
+void wte__ids_judge(wte_ids ids, const wte__id_rules *rules, wte_bad_ids *report);
+/* Row numbers of ids first .. first + n - 1, n <= WTE__IDS_BLOCK; WTE__ZERO_ROW for each that is
+ * bad or ignored when `zeros` says that there are such ids at all. */
+void wte__ids_rows(wte_ids ids, uint64_t first, uint32_t n, const wte__id_rules *rules, bool zeros,
+                   uint64_t row[WTE__IDS_BLOCK]);
+#endif

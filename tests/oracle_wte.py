@@ -1,0 +1,97 @@
+"""libwte by way of ctypes, for the oracle tests: the few calls and structs that they need."""
+import ctypes as c
+
+SKIPPED = 77  # ctest's SKIP_RETURN_CODE
+
+F64, F32, F16, BF16 = 1, 2, 3, 4
+U16, I32, U32, I64 = 10, 11, 12, 13
+TORCH_AVX2, TORCH_SCALAR, UNIFORM = 0, 1, 2
+
+
+class Error(c.Structure):
+    _fields_ = [("status", c.c_int32), ("sys_errno", c.c_int32), ("where", c.c_uint64), ("message", c.c_char * 240)]
+
+
+class InitOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("kind", c.c_int),
+        ("has_padding_id", c.c_uint32),
+        ("seed", c.c_uint64),
+        ("padding_id", c.c_uint64),
+        ("mean", c.c_double),
+        ("std", c.c_double),
+        ("low", c.c_double),
+        ("high", c.c_double),
+    ]
+
+
+class Rows(c.Structure):
+    _fields_ = [
+        ("rows", c.c_uint64),
+        ("cols", c.c_uint64),
+        ("dtype", c.c_int),
+        ("reserved", c.c_uint32),
+        ("data", c.c_void_p),
+        ("row_bytes", c.c_uint64),
+        ("read_rows", c.c_void_p),
+        ("read_block", c.c_void_p),
+        ("ctx", c.c_void_p),
+    ]
+
+
+class Ids(c.Structure):
+    _fields_ = [("data", c.c_void_p), ("type", c.c_int), ("reserved", c.c_uint32), ("count", c.c_uint64)]
+
+
+class LookupOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("out_dtype", c.c_int),
+        ("bad_ids", c.c_int),
+        ("ignore_ids", c.c_void_p),
+        ("n_ignore_ids", c.c_size_t),
+        ("pool", c.c_void_p),
+        ("report", c.c_void_p),
+        ("allocator", c.c_void_p),
+    ]
+
+
+class Library:
+    def __init__(self, path):
+        self.lib = c.CDLL(path)
+        self.lib.wte_table_data.restype = c.c_void_p
+        self.lib.wte_table_data.argtypes = [c.c_void_p]
+        self.lib.wte_table_free.argtypes = [c.c_void_p]
+        self.lib.wte_table_create.argtypes = [c.c_uint64, c.c_uint64, c.c_int] + [c.c_void_p] * 3
+        self.lib.wte_table_init.argtypes = [c.c_void_p] * 3
+        self.lib.wte_lookup_rows.argtypes = [c.c_void_p, Ids, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p]
+        self.lib.wte_pool_create.argtypes = [c.c_uint32, c.c_void_p, c.c_void_p]
+        self.lib.wte_pool_free.argtypes = [c.c_void_p]
+
+    def call(self, name, *arguments):
+        """Call wte_<name> with an error struct as its last argument; raise what it reports."""
+        error = Error()
+        if getattr(self.lib, "wte_" + name)(*arguments, c.byref(error)) != 0:
+            raise RuntimeError(f"wte_{name}: {error.message.decode()}")
+
+    def initial_values(self, rows, dim, dtype, **options):
+        """The bytes of a table made by wte_table_create and wte_table_init."""
+        size = {F64: 8, F32: 4, F16: 2, BF16: 2}[dtype]
+        table = c.c_void_p()
+        self.call("table_create", rows, dim, dtype, None, c.byref(table))
+        given = InitOptions(struct_size=c.sizeof(InitOptions), **options)
+        self.call("table_init", table, c.byref(given))
+        values = c.string_at(self.lib.wte_table_data(table), rows * dim * size)
+        self.lib.wte_table_free(table)
+        return values
+
+    def pool(self, threads):
+        made = c.c_void_p()
+        self.call("pool_create", threads, c.byref(made))
+        return made
+
+    def lookup(self, rows, ids, out, pool=None):
+        """out[i] = rows[ids[i]]; rows and ids are the structs above, out an address."""
+        options = LookupOptions(struct_size=c.sizeof(LookupOptions), pool=pool)
+        self.call("lookup_rows", c.byref(rows), ids, c.byref(options), out, 0)
