@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/thread.h"
+#include "num/kernels.h"
 
 /* Output of one block: so much that handing blocks to threads costs nothing beside the copying. */
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -19,6 +20,9 @@
 /* A mapped file is read through its map for fewer ids than this. For more, one pread a row costs
  * less than the page faults of a fresh map (2048 rows of 16 KiB: 9 ms against 50). */
 #define VIEW_IDS ((uint64_t)64)
+/* Output larger than this is written past the caches. Smaller output stays in the last-level cache,
+ * where whoever asked for it reads it next, and plain stores of 24 MB were twice as fast there. */
+#define STREAM_BYTES ((uint64_t)32 << 20)
 /* Scratch of one thread, for rows that are read and then converted or spread out. */
 #define SCRATCH_BYTES ((size_t)256 << 10)
 
@@ -27,6 +31,7 @@ typedef struct sharing {
     bool from_view; /* else through read_rows */
     bool in_place;  /* read_rows writes straight into the output */
     bool convert;   /* the output type is another one */
+    bool stream;    /* write past the caches */
     uint32_t block; /* ids a block */
     /* scratch: n_slots pieces of slot_rows rows; whoever runs a block takes a free one */
     uint8_t *scratch;
@@ -81,6 +86,11 @@ static wte_status rows_of_view(const sharing *s, const uint64_t *row, size_t n, 
 {
     const wte__gather_job *j = s->job;
     const uint8_t *data = j->rows->data;
+    if (!s->convert) {
+        wte__kernels_get()->gather_rows(out, j->out_stride, data, (size_t)j->rows->row_bytes, row,
+                                        n, j->out_bytes, s->stream);
+        return WTE_OK;
+    }
     for (size_t i = 0; i < n; i++)
         WTE_TRY(put_row(s, data + row[i] * j->rows->row_bytes, out + i * j->out_stride, err));
     return WTE_OK;
@@ -167,6 +177,7 @@ wte_status wte__gather(const wte__gather_job *job, wte_error *err)
     atomic_init(&s.failed_block, UINT64_MAX);
     s.from_view = rows->data && (!rows->read_rows || job->ids.count < VIEW_IDS);
     s.convert = job->out_type != rows->dtype;
+    s.stream = job->ids.count > STREAM_BYTES / job->out_bytes;
     s.in_place = !s.convert && job->out_stride == job->out_bytes;
     s.block = ids_of_block(job->out_bytes);
     const uint64_t n_blocks = job->ids.count / s.block + (job->ids.count % s.block != 0);
