@@ -1,4 +1,5 @@
-/* main.c - the table of commands, and the way from the command line to one of them. */
+/* main.c - the table of commands (commands.def), and the way from the command line to one of them.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <wte/wte.h>
@@ -6,18 +7,14 @@
 #include "opt.h"
 #include "out.h"
 
-/* One line per command, in the order in which help lists them. Each is a constant in cmd_<name>.c.
- */
-#define COMMANDS(X) X(help)
-
-#define X(name) extern const cli_command cmd_##name;
-COMMANDS(X)
-#undef X
+#define COMMAND(name) extern const cli_command cmd_##name;
+#include "commands.def"
+#undef COMMAND
 
 static const cli_command *const commands[] = {
-#define X(name) &cmd_##name,
-    COMMANDS(X)
-#undef X
+#define COMMAND(name) &cmd_##name,
+#include "commands.def"
+#undef COMMAND
 };
 
 const cli_command *cli_command_at(size_t i)

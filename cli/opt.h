@@ -3,7 +3,7 @@
  * A command is one constant: its name, group, one-line summary, options and function. From it come
  * the parser, `--help`, the man page and the texts of usage errors, so that they cannot disagree.
  * To add a command: cli/cmd_<name>.c with `const cli_command cmd_<name> = { ... }`, and one line in
- * main.c.
+ * commands.def.
  */
 #ifndef WTE_CLI_OPT_H
 #define WTE_CLI_OPT_H
@@ -106,7 +106,7 @@ bool cli_read_unsigned(const char *text, uint64_t *out);
 bool cli_read_signed(const char *text, int64_t *out);
 bool cli_read_real(const char *text, double *out); /* decimal; also inf and nan */
 
-/* Command i of the table in main.c in order of groups; NULL past the last. */
+/* Command i of commands.def, NULL past the last. */
 const cli_command *cli_command_at(size_t i);
 const cli_command *cli_command_find(const char *name);
 const char *cli_group_name(cli_group group);
