@@ -1,0 +1,2 @@
+# A mistyped option is answered with the nearest one, on stderr.
+wte help --lsit
