@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 
+#define OPTIONS_MAX           ((size_t)4096) /* no struct of ours comes near: it was never set */
 #define STRING_OF(x)          #x
 #define VERSION_TEXT(a, b, c) STRING_OF(a) "." STRING_OF(b) "." STRING_OF(c)
 
@@ -45,6 +46,19 @@ static const char *error_text(int sys_errno, char *buf, size_t cap)
         strerror_r(sys_errno, buf, cap), buf);
 }
 
+/* A message is one line that a terminal may be given: texts from files and paths that came in
+ * unescaped lose what is no printable character, and a cut one ends on a whole character. */
+static void tidy(char *message)
+{
+    size_t n = strlen(message);
+    for (size_t at = 0; at < n;) {
+        const uint8_t *p = (const uint8_t *)message + at;
+        uint32_t bytes = *p == '\\' ? 1 : wte__utf8_printable(p, n - at);
+        if (bytes == 0) message[at] = '?';
+        at += bytes ? bytes : 1;
+    }
+}
+
 wte_status wte__fail(wte_error *err, wte_status s, uint64_t where, const char *fmt, ...)
 {
     if (err) {
@@ -55,6 +69,7 @@ wte_status wte__fail(wte_error *err, wte_status s, uint64_t where, const char *f
         va_start(ap, fmt);
         vsnprintf(err->message, sizeof err->message, fmt, ap);
         va_end(ap);
+        tidy(err->message);
     }
     return s;
 }
@@ -73,6 +88,7 @@ wte_status wte__fail_os(wte_error *err, wte_status s, int sys_errno, const char 
         char buf[96];
         const char *text = error_text(sys_errno, buf, sizeof buf);
         snprintf(err->message + used, sizeof err->message - used, ": %s", text);
+        tidy(err->message);
     }
     return s;
 }
@@ -89,6 +105,7 @@ void wte__error_prefix(wte_error *err, const char *prefix)
         memcpy(err->message + used, old, n);
         err->message[(size_t)used + n] = '\0';
     }
+    tidy(err->message);
 }
 
 wte_status wte__options(void *dst, size_t dst_size, const void *src, wte_error *err)
@@ -96,7 +113,7 @@ wte_status wte__options(void *dst, size_t dst_size, const void *src, wte_error *
     size_t size;
     if (!src) return WTE_OK;
     memcpy(&size, src, sizeof size);
-    if (size < sizeof size)
+    if (size < sizeof size || size > OPTIONS_MAX)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "options: struct_size is %zu; use the _INIT macro", size);
     for (size_t i = dst_size; i < size; i++)

@@ -32,22 +32,23 @@ static const char *kind_text(mode_t mode)
 
 wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
 {
+    char shown[WTE__NAME_SHOWN];
     wte__file closed = { -1, 0, NULL, false };
     *f = closed;
     int fd; /* O_NONBLOCK: a pipe without a writer must not hang us */
     do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (fd < 0 && errno == EINTR);
-    if (fd < 0) return wte__fail_os(err, WTE_E_IO, errno, "%s", path);
+    if (fd < 0) return wte__fail_os(err, WTE_E_IO, errno, "%s", wte__show_path(shown, path));
     struct stat st;
     if (fstat(fd, &st) != 0) {
         int why = errno;
         close(fd);
-        return wte__fail_os(err, WTE_E_IO, why, "%s", path);
+        return wte__fail_os(err, WTE_E_IO, why, "%s", wte__show_path(shown, path));
     }
     if (!S_ISREG(st.st_mode)) {
         close(fd);
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file", path,
-                         kind_text(st.st_mode));
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file",
+                         wte__show_path(shown, path), kind_text(st.st_mode));
     }
     f->fd = fd;
     f->size = (uint64_t)st.st_size;
@@ -62,12 +63,15 @@ void wte__file_over(wte__file *f, const void *data, uint64_t size)
 
 wte_status wte__file_map(wte__file *f, const char *path, wte_error *err)
 {
+    char shown[WTE__NAME_SHOWN];
     if (f->map || f->memory || f->size == 0) return WTE_OK;
     if (f->size > SIZE_MAX)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
-                         "%s: %" PRIu64 " bytes cannot be mapped here", path, f->size);
+                         "%s: %" PRIu64 " bytes cannot be mapped here", wte__show_path(shown, path),
+                         f->size);
     void *map = mmap(NULL, (size_t)f->size, PROT_READ, MAP_SHARED, f->fd, 0);
-    if (map == MAP_FAILED) return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot map", path);
+    if (map == MAP_FAILED)
+        return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot map", wte__show_path(shown, path));
     f->map = map;
     return WTE_OK;
 }
@@ -83,11 +87,12 @@ void wte__file_close(wte__file *f)
 wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_t n,
                              const char *path, wte_error *err)
 {
+    char shown[WTE__NAME_SHOWN];
     if (at > f->size || n > f->size - at)
         return wte__fail(err, WTE_E_FORMAT, at,
                          "%s: %" PRIu64 " bytes wanted at byte %" PRIu64
                          ", but it ends at %" PRIu64,
-                         path, n, at, f->size);
+                         wte__show_path(shown, path), n, at, f->size);
     if (f->memory) {
         if (n) memcpy(out, f->map + at, (size_t)n);
         return WTE_OK;
@@ -97,7 +102,8 @@ wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_
         ssize_t got = pread(f->fd, (char *)out + done, (size_t)want, (off_t)(at + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
-            wte_status s = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot read", path);
+            wte_status s =
+                wte__fail_os(err, WTE_E_IO, errno, "%s: cannot read", wte__show_path(shown, path));
             if (err) err->where = at + done;
             return s;
         }
@@ -105,7 +111,7 @@ wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_
             return wte__fail(err, WTE_E_FORMAT, at + done,
                              "%s: ends at byte %" PRIu64 ", but had %" PRIu64
                              " when it was opened: it shrank",
-                             path, at + done, f->size);
+                             wte__show_path(shown, path), at + done, f->size);
         done += (uint64_t)got;
     }
     return WTE_OK;
@@ -114,21 +120,22 @@ wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_
 wte_status wte__file_load(const char *path, uint64_t max_bytes, const wte_allocator *a, char **out,
                           uint64_t *bytes, wte_error *err)
 {
+    char shown[WTE__NAME_SHOWN];
     wte__file f;
     *out = NULL;
     *bytes = 0;
     WTE_TRY(wte__file_open(&f, path, err));
     wte_status status;
     char *text = NULL;
-    if (f.size > max_bytes) {
+    if (f.size > max_bytes || f.size >= SIZE_MAX) {
         status = wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
-                           "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read", path, f.size,
-                           max_bytes);
+                           "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read",
+                           wte__show_path(shown, path), f.size, max_bytes);
         goto done;
     }
     text = wte__alloc(a, (size_t)f.size + 1);
     if (!text) {
-        status = wte__no_memory(err, f.size + 1, path);
+        status = wte__no_memory(err, f.size + 1, wte__show_path(shown, path));
         goto done;
     }
     status = wte__file_read_at(&f, 0, text, f.size, path, err);
@@ -170,19 +177,21 @@ const char *wte__path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* By bytes: alphasort goes by the locale. */
+static int by_bytes(const void *a, const void *b)
+{
+    const struct dirent *const *x = a, *const *y = b;
+    return strcmp((*x)->d_name, (*y)->d_name);
+}
+
 wte_status wte__path_list(const char *dir, bool (*visit)(void *ctx, const char *name), void *ctx,
                           wte_error *err)
 {
+    char shown[WTE__NAME_SHOWN];
     struct dirent **list;
     int n = scandir(dir, &list, NULL, NULL);
-    if (n < 0) return wte__fail_os(err, WTE_E_IO, errno, "%s", dir);
-    /* sorted here by bytes: alphasort goes by the locale */
-    for (int i = 1; i < n; i++)
-        for (int k = i; k > 0 && strcmp(list[k]->d_name, list[k - 1]->d_name) < 0; k--) {
-            struct dirent *swap = list[k];
-            list[k] = list[k - 1];
-            list[k - 1] = swap;
-        }
+    if (n < 0) return wte__fail_os(err, WTE_E_IO, errno, "%s", wte__show_path(shown, dir));
+    qsort(list, (size_t)n, sizeof *list, by_bytes);
     bool more = true;
     for (int i = 0; i < n; i++) {
         const char *name = list[i]->d_name;
@@ -193,49 +202,71 @@ wte_status wte__path_list(const char *dir, bool (*visit)(void *ctx, const char *
     return WTE_OK;
 }
 
+/* A new file beside the target that nothing else has open. */
+static int open_beside(wte__replace *r, mode_t mode)
+{
+    const char *base = wte__path_base(r->target);
+    int fd = -1;
+    for (int attempt = 0; attempt < 100 && fd < 0; attempt++) {
+        int used = snprintf(r->temporary, sizeof r->temporary, "%.*s.%.200s.%08" PRIx32 ".tmp",
+                            (int)(base - r->target), r->target, base, (uint32_t)wte__random_seed());
+        if (used < 0 || used >= (int)sizeof r->temporary) {
+            errno = ENAMETOOLONG;
+            break;
+        }
+        fd = open(r->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd < 0 && errno != EEXIST && errno != EINTR) break;
+    }
+    if (fd < 0) r->temporary[0] = '\0';
+    return fd;
+}
+
 wte_status wte__replace_begin(wte__replace *r, const char *path, wte_error *err)
 {
+    char shown[WTE__NAME_SHOWN];
     r->fd = -1;
     r->temporary[0] = '\0';
     /* a link is followed, so that the file it names is replaced and not the link */
     char *real = realpath(path, NULL);
     int used = snprintf(r->target, sizeof r->target, "%s", real ? real : path);
     free(real);
+    if (used < 0 || used >= (int)sizeof r->target)
+        return wte__fail_os(err, WTE_E_IO, ENAMETOOLONG, "%s", wte__show_path(shown, path));
     struct stat st;
     bool exists = stat(r->target, &st) == 0;
     if (exists && !S_ISREG(st.st_mode))
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file", path,
-                         kind_text(st.st_mode));
-    const char *base = wte__path_base(r->target);
-    int used_too = snprintf(r->temporary, sizeof r->temporary, "%.*s.%s.XXXXXX",
-                            (int)(base - r->target), r->target, base);
-    if (used < 0 || used >= (int)sizeof r->target || used_too >= (int)sizeof r->temporary) {
-        r->temporary[0] = '\0';
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "path is longer than %zu bytes",
-                         sizeof r->target - 16);
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file",
+                         wte__show_path(shown, path), kind_text(st.st_mode));
+    if (!exists && lstat(r->target, &st) == 0)
+        return wte__fail(err, WTE_E_IO, WTE_NOWHERE, "%s: is a link to a file that is not there",
+                         wte__show_path(shown, path));
+    r->fd = open_beside(r, exists ? 0600 : 0666); /* a new file gets what the umask leaves */
+    if (r->fd < 0)
+        return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write beside it",
+                            wte__show_path(shown, path));
+    if (!exists) return WTE_OK;
+    if (fchown(r->fd, st.st_uid, st.st_gid) != 0) {
+        /* only root may give files away; the new file is then ours, as any writer's would be */
     }
-    r->fd = mkostemp(r->temporary, O_CLOEXEC);
-    if (r->fd < 0) {
-        r->temporary[0] = '\0';
-        return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write beside it", path);
-    }
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(r->fd, exists ? st.st_mode & 07777 : 0666 & ~mask) != 0) {
+    if (fchmod(r->fd, st.st_mode & 07777) != 0) {
         int why = errno;
         wte__replace_abort(r);
-        return wte__fail_os(err, WTE_E_IO, why, "%s: cannot set its mode", path);
+        return wte__fail_os(err, WTE_E_IO, why, "%s: cannot set its mode",
+                            wte__show_path(shown, path));
     }
     return WTE_OK;
 }
 
 wte_status wte__replace_write(wte__replace *r, const void *data, uint64_t bytes, wte_error *err)
 {
+    char shown[WTE__NAME_SHOWN];
     for (uint64_t done = 0; done < bytes;) {
         uint64_t want = bytes - done < PIECE ? bytes - done : PIECE;
         ssize_t put = write(r->fd, (const char *)data + done, (size_t)want);
         if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write", r->target);
+        if (put <= 0)
+            return wte__fail_os(err, WTE_E_IO, put < 0 ? errno : EIO, "%s: cannot write",
+                                wte__show_path(shown, r->target));
         done += (uint64_t)put;
     }
     return WTE_OK;
@@ -243,29 +274,32 @@ wte_status wte__replace_write(wte__replace *r, const void *data, uint64_t bytes,
 
 static wte_status sync_directory(const char *path, wte_error *err)
 {
-    char dir[sizeof((wte__replace *)0)->target];
+    char dir[sizeof((wte__replace *)0)->target], shown[WTE__NAME_SHOWN];
     size_t n = (size_t)(wte__path_base(path) - path);
     memcpy(dir, path, n);
     dir[n] = '\0';
     int fd = open(n ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot open its directory", path);
+    if (fd < 0) return WTE_OK; /* a directory that may be written but not read cannot be synced */
     int why = fsync(fd) != 0 ? errno : 0;
     close(fd);
     if (why && why != EINVAL) /* some file systems cannot sync a directory */
-        return wte__fail_os(err, WTE_E_IO, why, "%s: cannot sync its directory", path);
+        return wte__fail_os(err, WTE_E_IO, why, "%s: cannot sync its directory",
+                            wte__show_path(shown, path));
     return WTE_OK;
 }
 
 wte_status wte__replace_commit(wte__replace *r, wte_error *err)
 {
+    char shown[WTE__NAME_SHOWN];
+    const char *name = wte__show_path(shown, r->target);
     wte_status status = WTE_OK;
     if (fsync(r->fd) != 0 && errno != EINVAL)
-        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot sync", r->target);
+        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot sync", name);
     if (close(r->fd) != 0 && status == WTE_OK)
-        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot close", r->target);
+        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot close", name);
     r->fd = -1;
     if (status == WTE_OK && rename(r->temporary, r->target) != 0)
-        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot rename over it", r->target);
+        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot rename over it", name);
     if (status != WTE_OK) {
         wte__replace_abort(r);
         return status;

@@ -45,7 +45,9 @@ wte_status wte__path_list(const char *dir, bool (*visit)(void *ctx, const char *
                           wte_error *err);
 
 /* Write beside the target, fsync, rename, fsync the directory. On failure the target is as it was
- * and the temporary file is gone. The mode of an existing target is kept; a link is followed. */
+ * and the temporary file is gone (only when the directory's own sync fails, last of all, is the new
+ * file in place). The mode of an existing target is kept, its owner where we may; a link is
+ * followed, unless it leads to nothing. After a failed write call wte__replace_abort. */
 typedef struct wte__replace {
     int fd;
     char target[4096], temporary[4096];

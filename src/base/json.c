@@ -238,7 +238,9 @@ static wte__json_kind read_value(wte__json *j)
         if (!read_number(j)) return WTE__JSON_ERROR;
         kind = WTE__JSON_NUMBER;
     } else {
-        return stop(j, j->at, "a value was expected");
+        bool mark = j->at == 0 && take_word(j, "\xef\xbb\xbf");
+        return stop(j, mark ? 0 : j->at,
+                    mark ? "a byte order mark, which JSON must not have" : "a value was expected");
     }
     j->state = j->depth ? AFTER_VALUE : DONE;
     return j->kind = kind;
@@ -385,16 +387,17 @@ bool wte__json_i64(const wte__json *j, int64_t *out)
 
 bool wte__json_f64(const wte__json *j, double *out)
 {
-    char buf[64];
+    char buf[WTE__JSON_NUMBER_MAX + 1];
     *out = 0;
     if (j->kind != WTE__JSON_NUMBER || j->raw.size >= sizeof buf) return false;
     memcpy(buf, j->raw.data, (size_t)j->raw.size);
     buf[j->raw.size] = '\0';
-    /* strtod goes by the locale: give it the locale's own decimal point */
-    char *dot = strchr(buf, '.');
-    if (dot) *dot = localeconv()->decimal_point[0];
+    /* strtod goes by the program's locale, where the point may be a comma */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0) return false;
     char *end;
-    *out = strtod(buf, &end);
+    *out = strtod_l(buf, &end, plain);
+    freelocale(plain);
     return *end == '\0';
 }
 

@@ -31,6 +31,9 @@ typedef enum wte__json_kind {
 #define WTE__JSON_PYTHON                                                                           \
     1u /* also NaN, Infinity, -Infinity as numbers, which Python's writer emits */
 
+/* No shortest, %.17g or exact decimal form of a double is longer. */
+#define WTE__JSON_NUMBER_MAX 1100u
+
 typedef struct wte__json {
     const uint8_t *data;
     uint64_t size, at; /* next unread byte */
@@ -62,7 +65,9 @@ bool wte__json_is(const wte__json *j, const char *text); /* current KEY or STRIN
 bool wte__json_u64(const wte__json *j,
                    uint64_t *out); /* NUMBER: a non-negative integer without . or e that fits */
 bool wte__json_i64(const wte__json *j, int64_t *out);
-bool wte__json_f64(const wte__json *j, double *out); /* any NUMBER; independent of the locale */
+/* Any NUMBER of at most WTE__JSON_NUMBER_MAX characters; independent of the locale. Too large ones
+ * become infinite. */
+bool wte__json_f64(const wte__json *j, double *out);
 /* E_FORMAT "NAME: not valid JSON at line L column C (byte N): what"; where = N. */
 wte_status wte__json_fail(const wte__json *j, wte_error *err);
 /* E_FORMAT "NAME: line L column C (byte N): <what>" at the current token, for callers' own rules.
