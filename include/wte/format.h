@@ -46,10 +46,11 @@ typedef struct wte_tensor {
     bool big_endian;   /* elements are stored with the most significant byte first */
 } wte_tensor;
 
-/** Open and validate a file of tensors. What it is is told from its content, not its name; files
- *  that are something else (a Git LFS pointer, a web page, JSON text, zip, GGUF, pickle, gzip,
- * empty, truncated) are named in the message with E_FORMAT or E_UNSUPPORTED. err->where is the byte
- * offset of the fault. Cost: the header alone is read. */
+/** Open and validate a file of tensors. The one tensor of an .npy file is called "array". What it
+ * is is told from its content, not its name; files that are something else (a Git LFS pointer, a
+ * web page, JSON text, zip, GGUF, pickle, gzip, empty, truncated) are named in the message with
+ * E_FORMAT or E_UNSUPPORTED. err->where is the byte offset of the fault. Cost: the header alone is
+ * read. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_open(const char *path, const wte_file_options *opt,
                                                 wte_file **out, wte_error *err);
 /** The same over bytes in memory, which must outlive the handle; name is used in messages. */
@@ -68,8 +69,8 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_tensor(const wte_file *f, uint64_t i,
 /** Index of the tensor of that name; E_NOT_FOUND (the message offers the nearest names). */
 WTE_API WTE_MUST_CHECK wte_status wte_file_find(const wte_file *f, const char *name,
                                                 uint64_t name_bytes, uint64_t *i, wte_error *err);
-/** Tensor i as rows: a 2-D tensor row by row; leading or inner dimensions of size 1 are skipped
- *  (PAINS F3); a 1-D tensor of n elements is n rows of 1. E_SHAPE otherwise; E_UNSUPPORTED when an
+/** Tensor i as rows: a 2-D tensor row by row; leading or inner dimensions of size 1 are skipped;
+ *  a 1-D tensor of n elements is n rows of 1. E_SHAPE otherwise; E_UNSUPPORTED when an
  *  element is not whole bytes. Column-major and big-endian tensors come out as rows in this
  *  machine's order through read_rows. Borrows from f. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out,
@@ -78,6 +79,14 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_rows(const wte_file *f, uint64_t i, w
 WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at,
                                                 void *out, uint64_t n, wte_error *err);
 
+/** Strays: tensors in the files of a sharded model that its index does not list, or lists in
+ * another file. They are no part of the model: not counted, not found by name, but to be looked at.
+ */
+WTE_API uint64_t wte_file_strays(const wte_file *f);
+WTE_API WTE_MUST_CHECK wte_status wte_file_stray(const wte_file *f, uint64_t i, wte_tensor *out,
+                                                 wte_error *err);
+
+/** How many files the tensors lie in: the shards of an index (not itself), else one. */
 WTE_API uint32_t wte_file_parts(const wte_file *f);
 WTE_API const char *wte_file_part_path(const wte_file *f, uint32_t part);
 WTE_API uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part); /* size of that file */
@@ -104,12 +113,12 @@ WTE_API WTE_MUST_CHECK wte_status wte_safetensors_write(const char *path,
                                                         const wte_tensor_out *tensors, size_t n,
                                                         const char *const (*metadata)[2],
                                                         size_t n_metadata, wte_error *err);
-/** Write an .npy file (version 1.0, or 2.0 when the header needs it) as NumPy writes it; bf16 and
- * the f8 types are refused (E_UNSUPPORTED: NumPy has no code for them). */
+/** Write an .npy file (version 1.0, which is enough for 16 dimensions) as NumPy writes it; bf16 and
+ *  the f8, f6 and f4 types are refused (E_UNSUPPORTED: NumPy has no code for them). */
 WTE_API WTE_MUST_CHECK wte_status wte_npy_write(const char *path, const wte_tensor_out *tensor,
                                                 wte_error *err);
-/** The header of such a file alone, for writing to a pipe: fills buf (cap >= 128 + 32 * rank),
- *  *n gets its length. */
+/** The header of such a file alone, for writing to a pipe: fills buf (cap >= 128 + 32 * rank,
+ *  else E_ARGUMENT), *n gets its length. The data follow, little-endian. */
 WTE_API WTE_MUST_CHECK wte_status wte_npy_header(wte_dtype dtype, const uint64_t *shape,
                                                  uint32_t rank, char *buf, size_t cap, size_t *n,
                                                  wte_error *err);

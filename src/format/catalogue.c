@@ -1,0 +1,167 @@
+/* The catalogue: adding parts, tensors and metadata, ordering, and near misses of a name. */
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "format/format.h"
+
+wte__part *wte__part_add(wte_file *f, const char *path)
+{
+    void *parts = f->parts;
+    if (!wte__grow(f->allocator, &parts, &f->parts_cap, f->n_parts + 1, sizeof(wte__part)))
+        return NULL;
+    f->parts = parts;
+    char *copy = wte__strdup(f->allocator, path);
+    if (!copy) return NULL;
+    wte__part *part = &f->parts[f->n_parts++];
+    memset(part, 0, sizeof *part);
+    part->file.fd = -1;
+    part->path = copy;
+    return part;
+}
+
+wte_status wte__part_header(wte_file *f, wte__part *part, uint64_t bytes, wte_error *err)
+{
+    part->header = wte__alloc_array(f->allocator, bytes + 1, 1);
+    if (!part->header) return wte__no_memory(err, bytes + 1, part->path);
+    part->header_bytes = (size_t)bytes;
+    part->header[bytes] = '\0';
+    return wte__file_read_at(&part->file, 0, part->header, bytes, part->path, err);
+}
+
+wte_status wte__entry_add(wte_file *f, const wte__entry *entry, const uint64_t *shape,
+                          wte_error *err)
+{
+    void *entries = f->entries, *dims = f->dims;
+    bool ok =
+        wte__grow(f->allocator, &entries, &f->entries_cap, f->n_entries + 1, sizeof(wte__entry));
+    f->entries = entries;
+    ok = ok &&
+         wte__grow(f->allocator, &dims, &f->dims_cap, f->n_dims + entry->rank, sizeof(uint64_t));
+    f->dims = dims;
+    if (!ok) return wte__no_memory(err, f->n_entries * sizeof(wte__entry), "the list of tensors");
+    wte__entry *added = &f->entries[f->n_entries++];
+    *added = *entry;
+    added->file = f;
+    added->shape_at = (uint32_t)f->n_dims;
+    for (uint32_t i = 0; i < entry->rank; i++) f->dims[f->n_dims++] = shape[i];
+    return WTE_OK;
+}
+
+wte_status wte__metadata_add(wte_file *f, const char *key, const char *value, wte_error *err)
+{
+    void *pairs = f->metadata;
+    bool ok =
+        wte__grow(f->allocator, &pairs, &f->metadata_cap, f->n_metadata + 1, sizeof(wte__pair));
+    f->metadata = pairs;
+    if (!ok) return wte__no_memory(err, f->n_metadata * sizeof(wte__pair), "the metadata");
+    wte__pair *added = &f->metadata[f->n_metadata++];
+    added->key = key;
+    added->value = value;
+    return WTE_OK;
+}
+
+/* Merge from[lo, mid) and from[mid, hi) into to[lo, hi). */
+static void merge(const char *from, char *to, size_t size, const size_t bounds[3],
+                  int (*order)(const void *, const void *))
+{
+    size_t a = bounds[0], b = bounds[1];
+    for (size_t k = bounds[0]; k < bounds[2]; k++) {
+        bool left =
+            a < bounds[1] && (b >= bounds[2] || order(from + a * size, from + b * size) <= 0);
+        memcpy(to + k * size, from + (left ? a++ : b++) * size, size);
+    }
+}
+
+void wte__sort(void *base, size_t n, size_t size, int (*order)(const void *, const void *),
+               void *scratch)
+{
+    char *from = base, *to = scratch;
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t lo = 0; lo < n; lo += 2 * width) {
+            size_t mid = lo + width < n ? lo + width : n;
+            size_t hi = mid + width < n ? mid + width : n;
+            const size_t bounds[3] = { lo, mid, hi };
+            merge(from, to, size, bounds, order);
+        }
+        char *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != base) memcpy(base, from, n * size);
+}
+
+/* Names longer than this, and tensors past this many, are not compared: a hint must stay cheap. */
+#define NEAREST_NAME    96
+#define NEAREST_TENSORS 20000
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Edits (insert, delete, replace; case is free) between two names of at most NEAREST_NAME bytes. */
+static uint32_t edits(const char *a, uint32_t na, const char *b, uint32_t nb)
+{
+    uint32_t row[NEAREST_NAME + 1];
+    for (uint32_t j = 0; j <= nb; j++) row[j] = j;
+    for (uint32_t i = 1; i <= na; i++) {
+        uint32_t diagonal = row[0];
+        row[0] = i;
+        for (uint32_t j = 1; j <= nb; j++) {
+            uint32_t best = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[nb];
+}
+
+/* How far b is from the wanted a: one that only has more or fewer words in front
+ * ("model.wte.weight" for "wte.weight") is nearest; UINT32_MAX = too far to be worth a word. */
+static uint32_t distance(const char *a, uint32_t na, const char *b, uint32_t nb)
+{
+    const char *longer = na > nb ? a : b, *shorter = na > nb ? b : a;
+    uint32_t more = na > nb ? na : nb, less = na > nb ? nb : na;
+    if (less > 0 && less < more && longer[more - less - 1] == '.' &&
+        memcmp(longer + (more - less), shorter, less) == 0)
+        return 1;
+    uint32_t n = edits(a, na, b, nb);
+    return n <= 2 + na / 4 ? n : UINT32_MAX;
+}
+
+const char *wte__nearest(const wte_file *f, const char *name, uint64_t bytes,
+                         char out[WTE__NEAREST_TEXT])
+{
+    enum { SHOWN = 3 };
+    uint32_t far[SHOWN] = { UINT32_MAX, UINT32_MAX, UINT32_MAX };
+    const wte__entry *best[SHOWN] = { NULL, NULL, NULL };
+    out[0] = '\0';
+    if (bytes == 0 || bytes > NEAREST_NAME) return out;
+    for (size_t i = 0; i < f->n_listed && i < NEAREST_TENSORS; i++) {
+        const wte__entry *e = &f->entries[i];
+        if (e->name_bytes > NEAREST_NAME) continue;
+        uint32_t d = distance(name, (uint32_t)bytes, e->name, e->name_bytes);
+        size_t k = SHOWN;
+        for (; k > 0 && d < far[k - 1]; k--) {
+            if (k == SHOWN) continue;
+            far[k] = far[k - 1];
+            best[k] = best[k - 1];
+        }
+        if (k == SHOWN) continue;
+        far[k] = d;
+        best[k] = e;
+    }
+    size_t used = 0;
+    for (size_t k = 0; k < SHOWN && best[k]; k++) {
+        char shown[WTE__NAME_SHOWN];
+        int n = snprintf(out + used, WTE__NEAREST_TEXT - used, "%s'%s'", k ? ", " : "; nearest: ",
+                         wte__show(shown, best[k]->name, best[k]->name_bytes));
+        if (n < 0 || used + (size_t)n >= WTE__NEAREST_TEXT) break;
+        used += (size_t)n;
+    }
+    return out;
+}

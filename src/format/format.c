@@ -1,0 +1,262 @@
+/* Files of tensors: what kind a file is, opening, listing, finding.
+ *
+ * A new format is one line in `formats` below, its own file, test, fuzz target and page. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "format/format.h"
+
+static const struct {
+    wte_format format;
+    const char *name;
+    wte__match (*match)(const wte__head *head); /* from the start of the file alone */
+    wte_status (*read)(wte_file *f, wte_error *err);
+} formats[] = {
+    { WTE_FORMAT_SAFETENSORS, "safetensors", wte__safetensors_match, wte__safetensors_read },
+    { WTE_FORMAT_NPY, "npy", wte__npy_match, wte__npy_read },
+    { WTE_FORMAT_SAFETENSORS_INDEX, "safetensors index", wte__shards_match, wte__shards_read },
+};
+#define N_FORMATS (sizeof formats / sizeof formats[0])
+
+const char *wte_format_name(wte_format format)
+{
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (formats[i].format == format) return formats[i].name;
+    return "unknown";
+}
+
+static wte_status unknown(const wte__head *head, const char *path, wte_error *err)
+{
+    char hex[3 * 8 + 1] = "";
+    for (size_t i = 0; i < 8 && i < head->n; i++)
+        snprintf(hex + 3 * i, sizeof hex - 3 * i, " %02x", head->bytes[i]);
+    return wte__fail(err, WTE_E_FORMAT, 0,
+                     "%s: no file of tensors that this build knows: it begins with the bytes%s",
+                     path, hex);
+}
+
+static wte_status read_as(wte_file *f, const wte__head *head, wte__match match, wte_error *err)
+{
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (formats[i].match(head) == match) {
+            f->format = formats[i].format;
+            return formats[i].read(f, err);
+        }
+    return WTE_OK;
+}
+
+/* The surest reading wins: a format by its structure, a foreign thing by its magic, then a format
+ * that it may be although broken. */
+static wte_status read_content(wte_file *f, wte_error *err)
+{
+    const wte__file *file = &f->parts[0].file;
+    wte__head head;
+    head.size = file->size;
+    head.n = file->size < sizeof head.bytes ? file->size : sizeof head.bytes;
+    WTE_TRY(wte__file_read_at(file, 0, head.bytes, head.n, f->path, err));
+    WTE_TRY(read_as(f, &head, WTE__MATCH_YES, err));
+    if (f->format != WTE_FORMAT_UNKNOWN) return WTE_OK;
+    WTE_TRY(wte__foreign(&head, f->path, err));
+    WTE_TRY(read_as(f, &head, WTE__MATCH_PERHAPS, err));
+    return f->format != WTE_FORMAT_UNKNOWN ? WTE_OK : unknown(&head, f->path, err);
+}
+
+static wte_status create(const char *path, const wte_file_options *opt, wte_file **out,
+                         wte_error *err)
+{
+    wte_file_options options = WTE_FILE_OPTIONS_INIT;
+    *out = NULL;
+    WTE_TRY(wte__options(&options, sizeof options, opt, err));
+    wte_file *f = wte__alloc_zeroed(options.allocator, sizeof *f);
+    if (!f) return wte__no_memory(err, sizeof *f, path);
+    if (options.allocator) {
+        f->own = *options.allocator;
+        f->allocator = &f->own;
+    }
+    f->max_header_bytes = options.max_header_bytes;
+    f->copy = options.copy != 0;
+    wte__names_init(&f->names, f->allocator);
+    f->path = wte__strdup(f->allocator, path);
+    if (!f->path || !wte__part_add(f, path)) {
+        wte_file_free(f);
+        return wte__no_memory(err, strlen(path) + 1, "the path");
+    }
+    *out = f;
+    return WTE_OK;
+}
+
+/* Views need a map. Where the system refuses one, reading rows still works. */
+static void map_parts(wte_file *f)
+{
+    for (size_t i = 0; !f->copy && i < f->n_parts; i++)
+        (void)wte__file_map(&f->parts[i].file, f->parts[i].path, NULL);
+}
+
+wte_status wte_file_open(const char *path, const wte_file_options *opt, wte_file **out,
+                         wte_error *err)
+{
+    wte_file *f;
+    if (!out) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_file_open: out is NULL");
+    *out = NULL;
+    if (!path) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_file_open: path is NULL");
+    WTE_TRY(create(path, opt, &f, err));
+    wte_status status = wte__file_open(&f->parts[0].file, path, err);
+    if (status == WTE_OK) status = read_content(f, err);
+    if (status != WTE_OK) {
+        wte_file_free(f);
+        return status;
+    }
+    map_parts(f);
+    *out = f;
+    return WTE_OK;
+}
+
+wte_status wte_file_open_memory(const void *data, uint64_t bytes, const char *name,
+                                const wte_file_options *opt, wte_file **out, wte_error *err)
+{
+    wte_file *f;
+    if (!out)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_file_open_memory: out is NULL");
+    *out = NULL;
+    if (!data && bytes)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_file_open_memory: data is NULL");
+    WTE_TRY(create(name ? name : "memory", opt, &f, err));
+    f->memory = true;
+    wte__file_over(&f->parts[0].file, data, bytes);
+    wte_status status = read_content(f, err);
+    if (status != WTE_OK) {
+        wte_file_free(f);
+        return status;
+    }
+    *out = f;
+    return WTE_OK;
+}
+
+void wte_file_free(wte_file *f)
+{
+    if (!f) return;
+    wte_allocator own = f->own;
+    const wte_allocator *a = f->allocator ? &own : NULL;
+    for (size_t i = 0; i < f->n_parts; i++) {
+        wte__file_close(&f->parts[i].file);
+        wte__strfree(a, f->parts[i].path);
+        wte__free(a, f->parts[i].header, f->parts[i].header_bytes + 1);
+    }
+    wte__free(a, f->parts, f->parts_cap * sizeof *f->parts);
+    wte__free(a, f->entries, f->entries_cap * sizeof *f->entries);
+    wte__free(a, f->dims, f->dims_cap * sizeof *f->dims);
+    wte__free(a, f->metadata, f->metadata_cap * sizeof *f->metadata);
+    wte__free(a, f->text, f->text_bytes + 1);
+    wte__names_clear(&f->names);
+    wte__strfree(a, f->path);
+    wte__free(a, f, sizeof *f);
+}
+
+wte_format wte_file_format(const wte_file *f)
+{
+    return f->format;
+}
+
+uint64_t wte_file_tensors(const wte_file *f)
+{
+    return f->n_listed;
+}
+
+uint64_t wte_file_strays(const wte_file *f)
+{
+    return f->n_entries - f->n_listed;
+}
+
+static void describe(const wte_file *f, const wte__entry *e, wte_tensor *out)
+{
+    memset(out, 0, sizeof *out);
+    out->name = e->name;
+    out->name_bytes = e->name_bytes;
+    out->dtype = (wte_dtype)e->dtype;
+    out->rank = e->rank;
+    if (e->rank) memcpy(out->shape, f->dims + e->shape_at, e->rank * sizeof out->shape[0]);
+    out->bytes = e->bytes;
+    out->offset = e->offset;
+    out->part = e->part;
+    out->column_major = (e->flags & WTE__COLUMN_MAJOR) != 0;
+    out->big_endian = (e->flags & WTE__BIG_ENDIAN) != 0;
+}
+
+/* E_RANGE unless i < n. */
+static wte_status check_number(const wte_file *f, uint64_t i, uint64_t n, wte_error *err)
+{
+    if (i < n) return WTE_OK;
+    return wte__fail(err, WTE_E_RANGE, i, "%s: tensor number %" PRIu64 ", but it has %" PRIu64,
+                     f->path, i, n);
+}
+
+wte_status wte_file_tensor(const wte_file *f, uint64_t i, wte_tensor *out, wte_error *err)
+{
+    WTE_TRY(check_number(f, i, f->n_listed, err));
+    describe(f, &f->entries[i], out);
+    return WTE_OK;
+}
+
+wte_status wte_file_stray(const wte_file *f, uint64_t i, wte_tensor *out, wte_error *err)
+{
+    WTE_TRY(check_number(f, i, wte_file_strays(f), err));
+    describe(f, &f->entries[f->n_listed + i], out);
+    return WTE_OK;
+}
+
+wte_status wte_file_find(const wte_file *f, const char *name, uint64_t name_bytes, uint64_t *i,
+                         wte_error *err)
+{
+    const wte_bytes text = { (const uint8_t *)name, name_bytes };
+    *i = 0;
+    if (wte__names_find(&f->names, text, i)) return WTE_OK;
+    char shown[WTE__NAME_SHOWN], nearest[WTE__NEAREST_TEXT];
+    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: has no tensor '%s'%s", f->path,
+                     wte__show(shown, name, name_bytes),
+                     wte__nearest(f, name, name_bytes, nearest));
+}
+
+wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out, wte_error *err)
+{
+    WTE_TRY(check_number(f, i, f->n_listed, err));
+    return wte__entry_rows(&f->entries[i], out, err);
+}
+
+wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at, void *out, uint64_t n,
+                         wte_error *err)
+{
+    WTE_TRY(check_number(f, i, f->n_listed, err));
+    const wte__entry *e = &f->entries[i];
+    const wte__part *part = &f->parts[e->part];
+    char shown[WTE__NAME_SHOWN];
+    if (at > e->bytes || n > e->bytes - at)
+        return wte__fail(err, WTE_E_RANGE, at,
+                         "%s: tensor '%s' has %" PRIu64 " bytes; %" PRIu64 " from byte %" PRIu64
+                         " on are not all there",
+                         part->path, wte__show(shown, e->name, e->name_bytes), e->bytes, n, at);
+    return wte__file_read_at(&part->file, e->offset + at, out, n, part->path, err);
+}
+
+uint32_t wte_file_parts(const wte_file *f)
+{
+    return (uint32_t)f->n_parts;
+}
+
+const char *wte_file_part_path(const wte_file *f, uint32_t part)
+{
+    return part < f->n_parts ? f->parts[part].path : NULL;
+}
+
+uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part)
+{
+    return part < f->n_parts ? f->parts[part].file.size : 0;
+}
+
+const char *wte_file_metadata(const wte_file *f, uint64_t i, const char **value)
+{
+    if (value) *value = i < f->n_metadata ? f->metadata[i].value : NULL;
+    return i < f->n_metadata ? f->metadata[i].key : NULL;
+}

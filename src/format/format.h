@@ -1,0 +1,124 @@
+/* The catalogue of tensors behind wte_file, and what a format's reader is given.
+ *
+ * A million tensors must be cheap: an entry is 48 bytes, its dimensions lie in one shared array,
+ * its name points into the header as it was read (decoded and NUL-terminated in place). */
+#ifndef WTE_SRC_FORMAT_FORMAT_H
+#define WTE_SRC_FORMAT_FORMAT_H
+#include <wte/format.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/names.h"
+
+#define WTE__COLUMN_MAJOR 1u
+#define WTE__BIG_ENDIAN   2u
+
+typedef struct wte__entry {
+    const wte_file *file; /* so that an entry alone can be the context of a row source */
+    const char *name;
+    uint64_t offset, bytes; /* in the part's file */
+    uint32_t name_bytes;
+    uint32_t shape_at; /* first dimension, in dims */
+    uint16_t part;
+    uint8_t dtype, rank, flags;
+} wte__entry;
+
+typedef struct wte__part {
+    wte__file file;
+    char *path;
+    char *header; /* the file's first bytes, as far as its header goes */
+    size_t header_bytes;
+} wte__part;
+
+typedef struct wte__pair {
+    const char *key, *value;
+} wte__pair;
+
+struct wte_file {
+    wte_allocator own; /* a copy of the caller's, so that the caller's may go */
+    const wte_allocator *allocator;
+    uint64_t max_header_bytes; /* 0 = the format's own */
+    bool copy, memory;
+    wte_format format;
+    char *path; /* as the caller gave it */
+    wte__part *parts;
+    size_t n_parts, parts_cap;
+    char *text; /* of an index file; names point into it */
+    size_t text_bytes;
+    wte__entry *entries; /* first those that are listed, in order of data; then the strays */
+    size_t n_entries, entries_cap, n_listed;
+    uint64_t *dims;
+    size_t n_dims, dims_cap;
+    wte__pair *metadata;
+    size_t n_metadata, metadata_cap;
+    wte__names names; /* of the listed ones */
+};
+
+/* The start of a file, for telling what it is. */
+typedef struct wte__head {
+    uint8_t bytes[512];
+    uint64_t n;    /* how many of them there are */
+    uint64_t size; /* of the whole file */
+} wte__head;
+
+typedef enum wte__match {
+    WTE__MATCH_NO,
+    WTE__MATCH_PERHAPS, /* only when the start says nothing else */
+    WTE__MATCH_YES
+} wte__match;
+
+/* Adds a part; its file is closed and empty. NULL = out of memory. */
+wte__part *wte__part_add(wte_file *f, const char *path);
+/* Reads the first `bytes` bytes of a part into its header buffer, which gets one NUL more. */
+wte_status wte__part_header(wte_file *f, wte__part *part, uint64_t bytes, wte_error *err);
+/* Appends a tensor; `file` and `shape_at` are filled in here. */
+wte_status wte__entry_add(wte_file *f, const wte__entry *entry, const uint64_t *shape,
+                          wte_error *err);
+wte_status wte__metadata_add(wte_file *f, const char *key, const char *value, wte_error *err);
+/* Stable, in place; scratch has room for all n. */
+void wte__sort(void *base, size_t n, size_t size, int (*order)(const void *, const void *),
+               void *scratch);
+/* The whole of a row source over one tensor. */
+wte_status wte__entry_rows(const wte__entry *e, wte_rows *out, wte_error *err);
+/* Up to three names close to a wanted one, as "; nearest: 'a', 'b'" or "". */
+#define WTE__NEAREST_TEXT 256
+const char *wte__nearest(const wte_file *f, const char *name, uint64_t bytes,
+                         char out[WTE__NEAREST_TEXT]);
+
+/* Names the thing that is no file of tensors; WTE_OK when nothing is recognised. */
+wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err);
+
+/* The formats. Readers append to f; what they leave behind on failure is freed with f. */
+wte__match wte__safetensors_match(const wte__head *head);
+wte_status wte__safetensors_read(wte_file *f, wte_error *err);
+/* One file of several: the entries from f->n_entries on become those of `part`; names is filled
+ * with their names. */
+wte_status wte__safetensors_read_part(wte_file *f, uint32_t part, wte__names *names,
+                                      wte_error *err);
+wte__match wte__shards_match(const wte__head *head);
+wte_status wte__shards_read(wte_file *f, wte_error *err);
+wte__match wte__npy_match(const wte__head *head);
+wte_status wte__npy_read(wte_file *f, wte_error *err);
+
+/* Writing: element bytes of this machine as little-endian bytes. */
+static inline bool wte__host_is_big(void)
+{
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    return first == 0;
+}
+/* Size of the unit whose bytes are in order of significance: half an element when it is complex. */
+static inline uint32_t wte__unit_bytes(wte_dtype type)
+{
+    return type == WTE_C64 ? 4 : wte_dtype_bytes(type);
+}
+/* Reverse the bytes of every unit. */
+void wte__swap_units(void *data, uint64_t bytes, uint32_t unit);
+/* Checks type, shape, data and rows of a tensor to write; *bytes gets its stored size. */
+wte_status wte__tensor_out_check(const wte_tensor_out *t, const char *path, uint64_t *bytes,
+                                 wte_error *err);
+/* Writes its data, in blocks. */
+wte_status wte__tensor_out_write(wte__replace *to, const wte_tensor_out *t, uint64_t bytes,
+                                 wte_error *err);
+#endif

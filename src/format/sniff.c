@@ -1,0 +1,154 @@
+/* Telling what a file is that is no file of tensors: a pointer to one, a web page, another format.
+ * Told from content alone; the name of a file proves nothing. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "format/format.h"
+
+typedef struct magic {
+    uint16_t at;
+    uint8_t n;
+    const char *bytes;
+    wte_status status;
+    const char *what;
+} magic;
+
+/* Fixed bytes at a fixed place, longest and surest first. */
+static const magic magics[] = {
+    { 0, 8, "\x89HDF\r\n\x1a\n", WTE_E_UNSUPPORTED, "an HDF5 file (Keras .h5)" },
+    { 0, 6,
+      "\xfd"
+      "7zXZ\0",
+      WTE_E_UNSUPPORTED, "xz-compressed: unpack it first" },
+    { 0, 4, "GGUF", WTE_E_UNSUPPORTED, "a GGUF file" },
+    { 0, 4, "\x28\xb5\x2f\xfd", WTE_E_UNSUPPORTED, "zstd-compressed: unpack it first" },
+    { 0, 3, "\x1f\x8b\x08", WTE_E_UNSUPPORTED, "gzip-compressed: unpack it first" },
+    { 0, 3, "BZh", WTE_E_UNSUPPORTED, "bzip2-compressed: unpack it first" },
+    { 0, 4,
+      "\x7f"
+      "ELF",
+      WTE_E_FORMAT, "a program or library (ELF)" },
+    { 0, 4, "\x89PNG", WTE_E_FORMAT, "a PNG image" },
+    { 0, 4, "%PDF", WTE_E_FORMAT, "a PDF document" },
+    { 257, 5, "ustar", WTE_E_UNSUPPORTED, "a tar archive: unpack it first" },
+};
+
+static bool begins(const wte__head *head, uint64_t at, const char *text)
+{
+    size_t n = strlen(text);
+    return at <= head->n && n <= head->n - at && memcmp(head->bytes + at, text, n) == 0;
+}
+
+/* The same for letters in any case; text is lower case. */
+static bool begins_any_case(const wte__head *head, uint64_t at, const char *text)
+{
+    for (size_t i = 0; text[i]; i++) {
+        if (at + i >= head->n) return false;
+        uint8_t c = head->bytes[at + i];
+        if (c >= 'A' && c <= 'Z') c = (uint8_t)(c - 'A' + 'a');
+        if (c != (uint8_t)text[i]) return false;
+    }
+    return true;
+}
+
+static bool contains(const uint8_t *data, uint64_t n, const char *text)
+{
+    size_t want = strlen(text);
+    for (uint64_t i = 0; want <= n && i <= n - want; i++)
+        if (memcmp(data + i, text, want) == 0) return true;
+    return false;
+}
+
+/* Where the text starts: past a byte order mark and white space. */
+static uint64_t text_start(const wte__head *head)
+{
+    uint64_t at = begins(head, 0, "\xef\xbb\xbf") ? 3 : 0;
+    while (at < head->n && (head->bytes[at] == ' ' || head->bytes[at] == '\n' ||
+                            head->bytes[at] == '\r' || head->bytes[at] == '\t'))
+        at++;
+    return at;
+}
+
+/* The rest of the line that starts with key, shown; "?" when there is none. */
+static const char *line_value(const wte__head *head, const char *key, char buf[WTE__NAME_SHOWN])
+{
+    size_t n = strlen(key);
+    for (uint64_t at = 0; at + n <= head->n; at++) {
+        if (memcmp(head->bytes + at, key, n) != 0 || (at > 0 && head->bytes[at - 1] != '\n'))
+            continue;
+        uint64_t end = at + n;
+        while (end < head->n && head->bytes[end] != '\n' && head->bytes[end] != '\r') end++;
+        return wte__show(buf, head->bytes + at + n, end - at - n);
+    }
+    return "?";
+}
+
+static wte_status lfs_pointer(const wte__head *head, const char *path, wte_error *err)
+{
+    char size[WTE__NAME_SHOWN], oid[WTE__NAME_SHOWN];
+    return wte__fail(err, WTE_E_FORMAT, 0,
+                     "%s: a Git LFS pointer of %" PRIu64
+                     " bytes, not the file: that has %s bytes and oid %s (git lfs pull)",
+                     path, head->size, line_value(head, "size ", size),
+                     line_value(head, "oid ", oid));
+}
+
+/* What kind of zip, by the name of its first member. */
+static wte_status zip(const wte__head *head, const char *path, wte_error *err)
+{
+    const char *what = "a zip archive";
+    if (head->n >= 30) {
+        uint64_t n = (uint64_t)head->bytes[26] | (uint64_t)head->bytes[27] << 8;
+        const uint8_t *name = head->bytes + 30;
+        if (n > head->n - 30) n = head->n - 30;
+        if (contains(name, n, "data.pkl") || contains(name, n, "/data/") ||
+            contains(name, n, ".data/"))
+            what = "a PyTorch checkpoint (zip): save it as safetensors first";
+        else if (n >= 4 && memcmp(name + n - 4, ".npy", 4) == 0)
+            what = "a NumPy .npz archive (zip): save the array as .npy first";
+    }
+    return wte__fail(err, WTE_E_UNSUPPORTED, 0, "%s: is %s; this build does not read it", path,
+                     what);
+}
+
+static bool is_pickle(const wte__head *head)
+{
+    /* protocol 2 to 5; then the opcodes that open what people pickle */
+    if (head->n < 3 || head->bytes[0] != 0x80 || head->bytes[1] < 2 || head->bytes[1] > 5)
+        return false;
+    return strchr("}](c\x8a\x95X\x8cN)KMJG", head->bytes[2]) != NULL && head->bytes[2] != 0;
+}
+
+wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err)
+{
+    static const char refused[] = "; this build does not read it";
+    if (head->size == 0) return wte__fail(err, WTE_E_FORMAT, 0, "%s: is empty (0 bytes)", path);
+    uint64_t text = text_start(head);
+    if (begins(head, 0, "version https://git-lfs") || begins(head, 0, "version https://hawser"))
+        return lfs_pointer(head, path, err);
+    if (begins_any_case(head, text, "<!doctype html") || begins_any_case(head, text, "<html"))
+        return wte__fail(err, WTE_E_FORMAT, 0,
+                         "%s: is a web page (HTML), not tensors: the download went wrong", path);
+    if (begins_any_case(head, text, "<?xml"))
+        return wte__fail(err, WTE_E_FORMAT, 0,
+                         "%s: is XML text (an error reply?), not tensors: the download went wrong",
+                         path);
+    if (begins(head, 0, "PK\x03\x04") || begins(head, 0, "PK\x05\x06")) return zip(head, path, err);
+    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
+        const magic *m = &magics[i];
+        if (m->at + (uint64_t)m->n > head->n || memcmp(head->bytes + m->at, m->bytes, m->n) != 0)
+            continue;
+        return wte__fail(err, m->status, 0, "%s: is %s%s", path, m->what,
+                         m->status == WTE_E_UNSUPPORTED ? refused : ", not tensors");
+    }
+    if (is_pickle(head))
+        return wte__fail(err, WTE_E_UNSUPPORTED, 0,
+                         "%s: is a Python pickle (PyTorch before 1.6?)%s", path, refused);
+    if (text < head->n && head->bytes[text] == '[')
+        return wte__fail(err, WTE_E_FORMAT, 0, "%s: is JSON text, not tensors", path);
+    if (head->size < 8)
+        return wte__fail(err, WTE_E_FORMAT, head->size,
+                         "%s: has %" PRIu64 " bytes, but a file of tensors has at least 8", path,
+                         head->size);
+    return WTE_OK;
+}
