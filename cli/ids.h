@@ -1,0 +1,44 @@
+/* ids.h - token ids from the command line, or from a file of numbers: .npy of any integer type and
+ * any shape, text, or raw u16, u32, i32, i64. Files are read piece by piece. */
+#ifndef WTE_CLI_IDS_H
+#define WTE_CLI_IDS_H
+#include <wte/format.h>
+#include <wte/lookup.h>
+
+#include "opt.h"
+
+typedef struct cli_ids {
+    uint64_t count;
+    uint32_t rank; /* shape of the ids: [count] unless an .npy file says otherwise */
+    uint64_t shape[WTE_MAX_RANK];
+    bool typed;       /* on the command line */
+    const char *from; /* file name, or "standard input", or "the command line" */
+    /* Where they lie: one of memory, a stream of raw numbers, an .npy file. Private. */
+    void *memory;
+    FILE *stream;
+    wte_file *file;
+    wte_dtype type; /* of one number there */
+    bool swapped;   /* stored with the most significant byte first */
+} cli_ids;
+
+/* The options for this, to be put into a command's array. */
+#define CLI_IDS_OPTIONS                                                                            \
+    { "ids", '\0', false, CLI_TEXT, "FILE", "read ids from FILE ('-' = stdin)", NULL },            \
+    {                                                                                              \
+        "ids-type", '\0', false, CLI_CHOICE, "u16|u32|i32|i64",                                    \
+            "FILE is raw numbers of this type, little-endian", NULL                                \
+    }
+
+/* Take n ids that cli_word_id gave; they are copied. All return 0, or the exit code after a
+ * message. */
+int cli_ids_typed(const cli *c, const int64_t *values, size_t n, cli_ids *out);
+/* What --ids and --ids-type name. */
+int cli_ids_open(const cli *c, cli_ids *out);
+/* Ids at .. at + n - 1. Floating point numbers must be whole and below what their type tells apart.
+ */
+int cli_ids_read(const cli *c, const cli_ids *ids, uint64_t at, size_t n, int64_t *out);
+/* Read all; count those outside 0 .. rows - 1 that ignore does not name, and note the first few. */
+int cli_ids_check(const cli *c, const cli_ids *ids, uint64_t rows, const int64_t *ignore,
+                  size_t n_ignore, wte_bad_ids *report);
+void cli_ids_close(cli_ids *ids); /* also of a zeroed one */
+#endif

@@ -1,0 +1,30 @@
+/* open.h - the MODEL argument: opening it, and resolving ids and token texts typed beside it. */
+#ifndef WTE_CLI_OPEN_H
+#define WTE_CLI_OPEN_H
+#include <wte/model.h>
+
+#include "opt.h"
+
+/* Whether token texts are wanted. */
+typedef enum cli_vocab {
+    CLI_VOCAB_NONE,
+    CLI_VOCAB_CHEAP, /* only when the tokenizer file is small, or --verbose */
+    CLI_VOCAB_ALL
+} cli_vocab;
+
+/* Open MODEL with what --tensor and --head say (the command must be CLI_WITH_MODEL). 0, or the exit
+ * code after a message. */
+int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out);
+/* Its input table. 0, or the exit code after a message. */
+int cli_input_table(const cli *c, const wte_model *m, const wte_model_table **out);
+
+/* Whether a word is an id: digits, or '-' and digits. */
+bool cli_is_id(const char *word);
+/* CLI_VOCAB_ALL when one of the words is the text of a token, else CLI_VOCAB_CHEAP. */
+cli_vocab cli_vocab_for(char *const *words, int n, bool as_text);
+/* The id that a word names: itself when it is one and as_text is false, else the token of that
+ * text. Negative and too large ids are passed on. 0, or the exit code after a message. */
+int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text, int64_t *id);
+/* The text of a token as people write it, quoted and safe for a terminal; "" when it has none. */
+void cli_put_token(FILE *out, const wte_model *m, uint64_t id);
+#endif
