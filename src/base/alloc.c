@@ -85,7 +85,7 @@ void wte__strfree(const wte_allocator *a, char *text)
     if (text) wte__free(a, text, strlen(text) + 1);
 }
 
-wte_status wte__no_memory(wte_error *err, uint64_t bytes, const char *what)
+wte_status(wte__no_memory)(wte_error *err, uint64_t bytes, const char *what)
 {
     return wte__fail(err, WTE_E_MEMORY, WTE_NOWHERE, "out of memory: %" PRIu64 " bytes for %s",
                      bytes, what);

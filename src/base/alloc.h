@@ -19,6 +19,9 @@ char *wte__strdup(const wte_allocator *a, const char *text); /* release with wte
 void wte__strfree(const wte_allocator *a, char *text);
 wte_status wte__no_memory(wte_error *err, uint64_t bytes,
                           const char *what); /* the usual E_MEMORY message */
+#ifdef __clang_analyzer__                    /* see wte__fail */
+#define wte__no_memory(err, bytes, what) ((void)(wte__no_memory)(err, bytes, what), WTE_E_MEMORY)
+#endif
 
 /* Pieces stay where they are until the arena is cleared. */
 typedef struct wte__arena {

@@ -59,7 +59,7 @@ static void tidy(char *message)
     }
 }
 
-wte_status wte__fail(wte_error *err, wte_status s, uint64_t where, const char *fmt, ...)
+wte_status(wte__fail)(wte_error *err, wte_status s, uint64_t where, const char *fmt, ...)
 {
     if (err) {
         va_list ap;
@@ -74,7 +74,7 @@ wte_status wte__fail(wte_error *err, wte_status s, uint64_t where, const char *f
     return s;
 }
 
-wte_status wte__fail_os(wte_error *err, wte_status s, int sys_errno, const char *fmt, ...)
+wte_status(wte__fail_os)(wte_error *err, wte_status s, int sys_errno, const char *fmt, ...)
 {
     if (err) {
         va_list ap;

@@ -12,6 +12,13 @@ __attribute__((format(printf, 4, 5))) wte_status wte__fail_os(wte_error *err, wt
 /* Put "prefix: " before the message of an error that a callee filled. */
 void wte__error_prefix(wte_error *err, const char *prefix);
 
+/* These return the failure they are given, never WTE_OK. clang's analyzer sees one file at a time
+ * and would follow paths on which they succeed, so it is told; no compiler sees this. */
+#ifdef __clang_analyzer__
+#define wte__fail(err, s, ...)    ((void)(wte__fail)(err, s, __VA_ARGS__), (s))
+#define wte__fail_os(err, s, ...) ((void)(wte__fail_os)(err, s, __VA_ARGS__), (s))
+#endif
+
 #define WTE_TRY(expr)                                                                              \
     do {                                                                                           \
         wte_status s_ = (expr);                                                                    \

@@ -417,12 +417,12 @@ static wte_status fail_at(const wte__json *j, wte_error *err, uint64_t at, const
                      lead, line, column, at, what);
 }
 
-wte_status wte__json_fail(const wte__json *j, wte_error *err)
+wte_status(wte__json_fail)(const wte__json *j, wte_error *err)
 {
     return fail_at(j, err, j->error_at, "not valid JSON at ", j->error ? j->error : "no value");
 }
 
-wte_status wte__json_refuse(const wte__json *j, wte_error *err, const char *what)
+wte_status(wte__json_refuse)(const wte__json *j, wte_error *err, const char *what)
 {
     return fail_at(j, err, j->token_at, "", what);
 }

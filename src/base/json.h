@@ -73,4 +73,8 @@ wte_status wte__json_fail(const wte__json *j, wte_error *err);
 /* E_FORMAT "NAME: line L column C (byte N): <what>" at the current token, for callers' own rules.
  */
 wte_status wte__json_refuse(const wte__json *j, wte_error *err, const char *what);
+#ifdef __clang_analyzer__ /* see wte__fail */
+#define wte__json_fail(j, err)         ((void)(wte__json_fail)(j, err), WTE_E_FORMAT)
+#define wte__json_refuse(j, err, what) ((void)(wte__json_refuse)(j, err, what), WTE_E_FORMAT)
+#endif
 #endif
