@@ -5,6 +5,9 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wsh
 if(WTE_WERROR)
   add_compile_options(-Werror)
 endif()
+if(WTE_LIBFUZZER)
+  add_compile_options(-fsanitize=fuzzer-no-link) # coverage that guides the fuzzer
+endif()
 if(WTE_SANITIZE)
   add_compile_options(-fsanitize=${WTE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${WTE_SANITIZE})
