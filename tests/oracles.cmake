@@ -1,0 +1,17 @@
+# Oracles: the library against other software on this machine. A test that finds none exits 77 and shows as skipped.
+# WTE_ORACLE_PYTHON is the Python that has PyTorch and NumPy; the system's own is looked at first.
+find_program(WTE_ORACLE_PYTHON python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)
+set(library $<TARGET_FILE:wte>)
+set(script ${CMAKE_CURRENT_SOURCE_DIR}/oracle_torch)
+set(oracles oracle.torch_lookup)
+add_test(NAME oracle.torch_lookup COMMAND ${WTE_ORACLE_PYTHON} ${script}_lookup.py ${library})
+# PyTorch chooses its kernels when it starts.
+foreach(kernel default avx2 avx512)
+  add_test(NAME oracle.torch_init.${kernel} COMMAND ${CMAKE_COMMAND} -E env ATEN_CPU_CAPABILITY=${kernel}
+    ${WTE_ORACLE_PYTHON} ${script}_init.py ${library} ${kernel})
+  list(APPEND oracles oracle.torch_init.${kernel})
+endforeach()
+set_tests_properties(${oracles} PROPERTIES LABELS slow TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+if(WTE_SANITIZE) # Python itself has no sanitizer in it, and cannot load one late
+  set_tests_properties(${oracles} PROPERTIES DISABLED TRUE)
+endif()
