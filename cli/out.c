@@ -12,22 +12,12 @@
 
 int cli_exit_code(wte_status status, cli_side side)
 {
-    bool typed = side == CLI_SIDE_TYPED;
-    switch (status) {
-    case WTE_OK: return CLI_DONE;
-    case WTE_E_MEMORY:
-    case WTE_E_CANCELLED: return CLI_OUTPUT;
-    case WTE_E_UNSUPPORTED:
-    case WTE_E_LIMIT: return CLI_CANNOT;
-    case WTE_E_IO:
-    case WTE_E_FORMAT: return side == CLI_SIDE_OUTPUT ? CLI_OUTPUT : CLI_INPUT;
-    case WTE_E_ARGUMENT:
-    case WTE_E_RANGE:
-    case WTE_E_SHAPE:
-    case WTE_E_NOT_FOUND: break;
-    case WTE_STATUS_FORCE_INT: break;
-    }
-    return typed ? CLI_USAGE : side == CLI_SIDE_OUTPUT ? CLI_OUTPUT : CLI_INPUT;
+    if (status == WTE_OK) return CLI_DONE;
+    if (status == WTE_E_MEMORY || status == WTE_E_CANCELLED || side == CLI_SIDE_OUTPUT)
+        return CLI_OUTPUT;
+    if (status == WTE_E_UNSUPPORTED || status == WTE_E_LIMIT) return CLI_CANNOT;
+    if (status == WTE_E_IO || status == WTE_E_FORMAT || side == CLI_SIDE_INPUT) return CLI_INPUT;
+    return CLI_USAGE;
 }
 
 /* A message as it is made by the library or here: names in it are escaped already, so a backslash
