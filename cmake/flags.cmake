@@ -2,6 +2,7 @@
 add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
   -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-qual -Wwrite-strings -Wformat=2
   -Wdouble-promotion -include ${PROJECT_SOURCE_DIR}/src/base/banned.h)
+add_compile_definitions(_FILE_OFFSET_BITS=64)
 if(WTE_WERROR)
   add_compile_options(-Werror)
 endif()

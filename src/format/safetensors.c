@@ -78,7 +78,7 @@ static wte_dtype dtype_of(wte_bytes text)
 #undef X
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (known[i].bytes == text.size && memcmp(known[i].name, text.data, text.size) == 0)
+        if (known[i].bytes == text.size && memcmp(known[i].name, text.data, known[i].bytes) == 0)
             return (wte_dtype)known[i].type;
     return WTE_DTYPE_NONE;
 }

@@ -74,7 +74,8 @@ static void look_at(signs *s, wte_bytes text)
     uint8_t byte;
     if (n && n == text.size && wte__alphabet_byte(code, &byte)) s->letter[byte] = true;
     if (n && n < text.size && code == wte__alphabet_code(' ')) s->space_word = true;
-    if (text.size == WTE__METASPACE_BYTES && memcmp(text.data, WTE__METASPACE, text.size) == 0)
+    if (text.size == WTE__METASPACE_BYTES &&
+        memcmp(text.data, WTE__METASPACE, WTE__METASPACE_BYTES) == 0)
         s->lone_mark = true;
     if (text.size && memchr(text.data, ' ', (size_t)text.size)) s->literal_space = true;
     if (text.size > 2 && memcmp(text.data, "##", 2) == 0 && text.data[2] != '#')
