@@ -73,6 +73,7 @@ typedef struct wte_model_config {
     double factor;                /* what the model multiplies a looked-up row by; 1 = nothing */
     double factor_exact;          /* before it is rounded to the table's type */
     const char *factor_rule;      /* "gemma: sqrt(hidden_size), rounded to bf16", or "" */
+    bool tie_decided; /* a stored flag or a known family decided `tied`; false: it is a guess */
 } wte_model_config;
 
 /** Open a file of tensors, a directory (config.json, index and shards or one file, tokenizer

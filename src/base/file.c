@@ -76,6 +76,35 @@ wte_status wte__file_map(wte__file *f, const char *path, wte_error *err)
     return WTE_OK;
 }
 
+wte_status wte__file_map_private(const char *path, uint8_t **data, uint64_t *bytes, wte_error *err)
+{
+    wte__file f;
+    *data = NULL;
+    *bytes = 0;
+    WTE_TRY(wte__file_open(&f, path, err));
+    wte_status status = WTE_OK;
+    void *map = MAP_FAILED;
+    if (f.size == 0 || f.size > SIZE_MAX)
+        status = wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                           "%s: %" PRIu64 " bytes cannot be mapped here", path, f.size);
+    else /* no reserve: one changed page is all that will be copied, whatever the file's size */
+        map = mmap(NULL, (size_t)f.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, f.fd,
+                   0);
+    if (status == WTE_OK && map == MAP_FAILED)
+        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot map privately", path);
+    if (status == WTE_OK) {
+        *data = map;
+        *bytes = f.size;
+    }
+    wte__file_close(&f); /* the map stays */
+    return status;
+}
+
+void wte__file_unmap_private(uint8_t *data, uint64_t bytes)
+{
+    if (data) munmap(data, (size_t)bytes);
+}
+
 void wte__file_close(wte__file *f)
 {
     if (f->map && !f->memory) munmap((void *)(uintptr_t)f->map, (size_t)f->size);

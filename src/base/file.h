@@ -28,6 +28,11 @@ wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_
 wte_status wte__file_load(const char *path, uint64_t max_bytes, const wte_allocator *a, char **out,
                           uint64_t *bytes, wte_error *err);
 
+/* A whole file as private copy-on-write memory: writes stay in this process and never reach the
+ * file. An empty file maps nothing (E_FORMAT). Release with wte__file_unmap_private. */
+wte_status wte__file_map_private(const char *path, uint8_t **data, uint64_t *bytes, wte_error *err);
+void wte__file_unmap_private(uint8_t *data, uint64_t bytes); /* NULL is fine */
+
 typedef enum wte__path_kind {
     WTE__PATH_NONE,
     WTE__PATH_FILE,

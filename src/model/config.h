@@ -1,0 +1,42 @@
+/* The facts that are read from one level of a config.json. Private to config.c and factor.c. */
+#ifndef WTE_SRC_MODEL_CONFIG_H
+#define WTE_SRC_MODEL_CONFIG_H
+#include "model/model.h"
+
+typedef enum wte__fact_id {
+    FACT_VOCAB,
+    FACT_HIDDEN,
+    FACT_EMBEDDING,
+    FACT_PAD,
+    FACT_TIE,
+    FACT_MODEL_TYPE,
+    FACT_ARCHITECTURE,
+    FACT_INITIALIZER_RANGE,
+    FACT_EMBEDDING_MULTIPLIER,
+    FACT_EMBEDDING_MULTIPLIER_SCALE,
+    FACT_EMBEDDING_SCALE,
+    FACT_EMBEDDINGS_SCALE,
+    FACT_SCALE_EMB,
+    FACT_MUP_MULTIPLIER,
+    FACT_SCALE_EMBEDDING,
+    FACT_RESCALE_EMBEDDINGS,
+    FACT_MUP_ENABLED,
+    N_FACTS
+} wte__fact_id;
+
+typedef struct wte__fact {
+    const char *key; /* the name it stood under; NULL = absent or null */
+    uint32_t rank;   /* of that name among its synonyms: lower wins */
+    uint64_t count;
+    int64_t id;
+    double number; /* true = 1, false = 0 */
+    const char *text;
+} wte__fact;
+
+typedef struct wte__facts {
+    wte__fact fact[N_FACTS];
+} wte__facts;
+
+/* Which rule gives the factor of this model; out->rule NULL when there is none. */
+void wte__factor_choose(wte__factor *out, const wte_model_config *said, const wte__facts *facts);
+#endif

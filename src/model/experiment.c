@@ -1,0 +1,138 @@
+/* The experiment: change one element of the input table, read the head, see whether it moved. It
+ * runs on a private copy-on-write map of the file, never on the file. Both roles read through one
+ * map where they lie in one file, so that a shared tensor is shown by its bytes, not asserted. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "model/model.h"
+
+/* Where one role's element lies in its file. */
+struct place {
+    uint64_t offset;
+    uint32_t part, bytes;
+    wte_dtype dtype;
+    bool reversed; /* stored big-endian */
+};
+
+/* An element of a private map, as a number. */
+static bool read_element(const uint8_t *map, const struct place *p, double *out)
+{
+    uint8_t raw[8];
+    for (uint32_t i = 0; i < p->bytes; i++)
+        raw[i] = map[p->offset + (p->reversed ? p->bytes - 1 - i : i)];
+    return wte_convert(p->dtype, raw, WTE_F64, out, 1, NULL, NULL) == WTE_OK;
+}
+
+static bool write_element(uint8_t *map, const struct place *p, double value)
+{
+    uint8_t raw[8];
+    if (wte_convert(WTE_F64, &value, p->dtype, raw, 1, NULL, NULL) != WTE_OK) return false;
+    for (uint32_t i = 0; i < p->bytes; i++)
+        map[p->offset + (p->reversed ? p->bytes - 1 - i : i)] = raw[i];
+    return true;
+}
+
+static bool locate(const wte_model *m, const wte_model_table *table, uint64_t row, uint64_t col,
+                   struct place *out)
+{
+    wte_tensor t;
+    uint64_t stored = row;
+    if (wte_file_tensor(m->file, table->tensor, &t, NULL) != WTE_OK) return false;
+    if (!wte_dtype_converts(t.dtype)) return false;
+    if (table->mapped) stored = m->mapping.row[row];
+    uint64_t rows = table->mapped ? m->mapping.stored.rows : table->rows;
+    bool by_column = t.column_major != table->transposed;
+    uint64_t index = by_column ? col * rows + stored : stored * table->dim + col;
+    out->bytes = wte_dtype_bytes(t.dtype);
+    out->dtype = t.dtype;
+    out->part = t.part;
+    out->reversed = t.big_endian;
+    out->offset = t.offset + index * out->bytes;
+    return true;
+}
+
+/* A number that the type stores as another one than `before`. */
+static double another(double before)
+{
+    return isfinite(before) && fabs(before) < 64 && before != 0 ? -before : 1;
+}
+
+static bool within(const struct place *p, uint64_t bytes)
+{
+    uint64_t end;
+    return wte_add_u64(p->offset, p->bytes, &end) && end <= bytes;
+}
+
+static bool map_part(const wte_model *m, uint32_t part, uint8_t **map, uint64_t *bytes,
+                     wte_error *err)
+{
+    const char *path = wte_file_part_path(m->file, part);
+    if (wte__file_map_private(path, map, bytes, err) != WTE_OK) return false;
+    if (*bytes == wte_file_part_bytes(m->file, part)) return true;
+    (void)wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE, "the file has changed since it was opened");
+    return false;
+}
+
+/* Both maps are open (the same one when both roles lie in one file). */
+static void change_and_look(uint8_t *input_map, const struct place *input, const uint8_t *head_map,
+                            const struct place *head, wte_tie *out)
+{
+    uint8_t stored[8];
+    memcpy(stored, input_map + input->offset, input->bytes);
+    bool ok = read_element(input_map, input, &out->before) &&
+              read_element(head_map, head, &out->head_before) &&
+              write_element(input_map, input, another(out->before)) &&
+              read_element(input_map, input, &out->after) &&
+              read_element(head_map, head, &out->head_after);
+    out->moved = ok && memcmp(&out->head_before, &out->head_after, sizeof out->head_before) != 0;
+    out->tried = ok && memcmp(stored, input_map + input->offset, input->bytes) != 0;
+    if (!out->tried) snprintf(out->why_not, sizeof out->why_not, "the element cannot be changed");
+}
+
+static void try_at(const wte_model *m, const wte_model_table *head, wte_tie *out)
+{
+    struct place a, b;
+    uint8_t *map_a = NULL, *map_b = NULL;
+    uint64_t bytes_a = 0, bytes_b = 0;
+    wte_error err;
+    err.message[0] = '\0';
+    if (!locate(m, &m->input, out->try_row, out->try_col, &a) ||
+        !locate(m, head, out->try_row, out->try_col, &b)) {
+        snprintf(out->why_not, sizeof out->why_not, "elements of type %s are not changed here",
+                 wte_dtype_name(m->input.dtype));
+        return;
+    }
+    bool one_file = a.part == b.part;
+    bool ok = map_part(m, a.part, &map_a, &bytes_a, &err) &&
+              (one_file || map_part(m, b.part, &map_b, &bytes_b, &err));
+    if (ok && within(&a, bytes_a) && within(&b, one_file ? bytes_a : bytes_b))
+        change_and_look(map_a, &a, one_file ? map_a : map_b, &b, out);
+    else
+        snprintf(out->why_not, sizeof out->why_not, "%.110s", err.message);
+    wte__file_unmap_private(map_a, bytes_a);
+    wte__file_unmap_private(map_b, bytes_b);
+}
+
+void wte__tie_experiment(const wte_model *m, wte_tie *out)
+{
+    const wte_model_table *head = m->has_head ? &m->head : NULL;
+    if (out->verdict == WTE_TIE_SAME_STORAGE && !head) head = &m->input;
+    if (!head) {
+        snprintf(out->why_not, sizeof out->why_not, "there is no head to look at");
+        return;
+    }
+    uint64_t rows = m->input.rows < head->rows ? m->input.rows : head->rows;
+    uint64_t dim = m->input.dim < head->dim ? m->input.dim : head->dim;
+    if (rows == 0 || dim == 0) {
+        snprintf(out->why_not, sizeof out->why_not, "the tables share no element");
+        return;
+    }
+    out->try_row = rows > 3 ? 3 : rows - 1; /* the fourth row, as in the worked example */
+    out->try_col = 0;
+    try_at(m, head, out);
+}

@@ -1,0 +1,112 @@
+/* What an open model consists of, and the parts that fill it. Private to this room. */
+#ifndef WTE_SRC_MODEL_MODEL_H
+#define WTE_SRC_MODEL_MODEL_H
+#include <wte/model.h>
+
+#include "base/alloc.h"
+
+/* Whether the class that a config names has an output head. */
+typedef enum wte__head_class {
+    WTE__HEAD_UNKNOWN = 0, /* nothing says so either way */
+    WTE__HEAD_NONE,        /* an encoder, an embedding model, a bare body */
+    WTE__HEAD_EXPECTED
+} wte__head_class;
+
+/* The factor after lookup, as far as it can be known before the table is found (factor.c). */
+typedef struct wte__factor {
+    const struct wte__factor_rule *rule; /* NULL = none */
+    double value;                        /* of a rule that reads a number */
+} wte__factor;
+
+/* config.json as read; `said` is what the public struct shows. */
+typedef struct wte__config {
+    wte_model_config said;
+    wte__factor factor;
+    wte__head_class head_class;
+    const char *head_why; /* which rule decided head_class */
+} wte__config;
+
+/* Ids that reach their row through a `mapping` tensor. */
+typedef struct wte__mapping {
+    uint32_t *row; /* row[id] < stored.rows */
+    uint64_t count;
+    wte_rows stored;
+} wte__mapping;
+
+/* A matrix stored dim x rows: its rows are the columns of `stored`. */
+typedef struct wte__turned {
+    const wte_file *file;
+    uint64_t tensor;
+    uint64_t rows, dim; /* as seen turned */
+    uint32_t element;   /* bytes */
+} wte__turned;
+
+struct wte_model {
+    const wte_allocator *allocator;
+    wte__arena arena; /* texts */
+    const char *path;
+    wte_table *demo;
+    wte_file *file;
+    wte_vocab *vocab;
+    char vocab_problem[240];
+    wte__config config;
+    bool sentence_model; /* sentence-transformers files stand beside the weights */
+    wte_candidate *candidates;
+    uint64_t n_candidates;
+    bool has_input, has_head;
+    bool head_serves_input; /* only a head is stored, so the input role takes it too */
+    wte_model_table input, head;
+    wte_error no_input; /* why has_input is false */
+    wte__mapping mapping;
+    wte__turned turned[2]; /* input, head */
+};
+
+/* printf into the arena; NULL = out of memory. Cut at 511 bytes. */
+__attribute__((format(printf, 2, 3))) const char *wte__arena_print(wte__arena *arena,
+                                                                   const char *fmt, ...);
+
+/* config.c: fill *out from the bytes of a config.json; texts go to the arena. */
+wte_status wte__config_parse(wte__config *out, const void *data, uint64_t bytes, const char *path,
+                             wte__arena *arena, wte_error *err);
+/* As if there were no config.json. */
+void wte__config_none(wte__config *out);
+/* factor.c: work the factor out for a table of this type and width. */
+wte_status wte__factor_finish(wte__config *c, wte_dtype table, uint64_t dim, wte__arena *arena,
+                              wte_error *err);
+
+/* families.c */
+typedef struct wte__family {
+    const char *model_type;
+    bool tied;                /* tie_word_embeddings when the key is absent: transformers 4.57 */
+    bool tied_later;          /* the same in transformers 5.16 */
+    wte__head_class has_head; /* when no class is named */
+} wte__family;
+const wte__family *wte__family_find(const char *model_type); /* NULL = not in the table */
+wte__head_class wte__class_has_head(const char *architecture);
+
+/* find.c: candidates, and the two tables. opt names the overrides. */
+wte_status wte__model_find(wte_model *m, const wte_model_options *opt, wte_error *err);
+
+/* view.c: fill *out for tensor i in a role (slot 0 = input, 1 = head). */
+typedef struct wte__view_want {
+    uint64_t tensor;
+    bool transposed;
+    uint64_t mapping; /* index of the mapping tensor, or WTE_NOWHERE */
+    const char *why;
+} wte__view_want;
+wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *want,
+                           wte_model_table *out, wte_error *err);
+
+/* compare.c: one pass over the rows and columns that both sources have. */
+typedef struct wte__difference {
+    uint64_t rows;  /* rows that differ */
+    uint64_t first; /* WTE_NOWHERE when none */
+    double max;     /* NaN when the types have no numbers to subtract */
+    uint64_t max_row, max_col;
+} wte__difference;
+wte_status wte__rows_compare(const wte_rows *a, const wte_rows *b, uint64_t rows,
+                             const wte_tie_options *opt, wte__difference *out, wte_error *err);
+
+/* experiment.c: change one element in a private view, read the head. */
+void wte__tie_experiment(const wte_model *m, wte_tie *out);
+#endif

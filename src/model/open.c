@@ -1,0 +1,305 @@
+/* Opening a model: which files a path stands for, and what is asked of them. The path is a file of
+ * tensors, a directory laid out as one of the known kinds of model, or "demo". */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "model/model.h"
+
+#define DEMO_ROWS 6u
+#define DEMO_DIM  3u
+#define DEMO_SEED 123u
+
+#define STATIC_FOLDER "0_StaticEmbedding"
+
+/* What a directory holds, as far as it matters here. */
+struct listing {
+    uint64_t safetensors, npy; /* files of that kind */
+    char first_safetensors[256], second_safetensors[256], first_npy[256];
+    bool index, single; /* model.safetensors.index.json, model.safetensors */
+    uint64_t files;
+    char names[160]; /* the first few, for a message */
+    size_t used;
+};
+
+/* Where the weights are and where the files beside them are. */
+struct place {
+    char weights[WTE_LIMIT_PATH];
+    char side[WTE_LIMIT_PATH]; /* config.json, tokenizer files */
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), k = strlen(end);
+    return n > k && strcmp(name + n - k, end) == 0;
+}
+
+static void keep_name(char *to, size_t cap, const char *name)
+{
+    snprintf(to, cap, "%s", name);
+}
+
+static bool visit(void *ctx, const char *name)
+{
+    struct listing *l = ctx;
+    char shown[WTE__NAME_SHOWN];
+    if (l->used < sizeof l->names) {
+        int n = snprintf(l->names + l->used, sizeof l->names - l->used, "%s%.40s",
+                         l->files ? ", " : "", wte__show(shown, name, strlen(name)));
+        l->used += n > 0 ? (size_t)n : 0;
+    }
+    l->files++;
+    if (strcmp(name, "model.safetensors.index.json") == 0) l->index = true;
+    if (strcmp(name, "model.safetensors") == 0) l->single = true;
+    if (ends_with(name, ".safetensors")) {
+        if (l->safetensors == 0) keep_name(l->first_safetensors, 256, name);
+        if (l->safetensors == 1) keep_name(l->second_safetensors, 256, name);
+        l->safetensors++;
+    }
+    if (ends_with(name, ".npy") && l->npy++ == 0) keep_name(l->first_npy, 256, name);
+    return true;
+}
+
+static wte_status too_long(const char *path, wte_error *err)
+{
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%.100s: path is longer than %u bytes", path,
+                     WTE_LIMIT_PATH - 1);
+}
+
+/* A static model of sentence-transformers keeps its table one folder below. */
+static bool has_static_folder(const char *dir, char *out)
+{
+    char folder[WTE_LIMIT_PATH], file[WTE_LIMIT_PATH];
+    if (!wte__path_join(folder, dir, STATIC_FOLDER) ||
+        !wte__path_join(file, folder, "model.safetensors") ||
+        wte__path_kind_of(file, NULL) != WTE__PATH_FILE)
+        return false;
+    memcpy(out, folder, strlen(folder) + 1);
+    return true;
+}
+
+static wte_status place_in_directory(struct place *p, const char *dir, wte_error *err)
+{
+    struct listing l;
+    memset(&l, 0, sizeof l);
+    if (!wte__path_join(p->side, dir, "")) return too_long(dir, err);
+    WTE_TRY(wte__path_list(dir, visit, &l, err));
+    const char *weights = NULL;
+    if (l.index)
+        weights = "model.safetensors.index.json";
+    else if (l.single)
+        weights = "model.safetensors";
+    else if (l.safetensors == 1)
+        weights = l.first_safetensors;
+    else if (l.safetensors > 1)
+        return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                         "%s: %" PRIu64 " safetensors files and no index: name one of '%.60s', "
+                         "'%.60s', ...",
+                         dir, l.safetensors, l.first_safetensors, l.second_safetensors);
+    else if (has_static_folder(dir, p->side))
+        return wte__path_join(p->weights, p->side, "model.safetensors") ? WTE_OK
+                                                                        : too_long(dir, err);
+    else if (l.npy == 1)
+        weights = l.first_npy;
+    if (weights) return wte__path_join(p->weights, dir, weights) ? WTE_OK : too_long(dir, err);
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: no weights that can be read here (safetensors, one .npy); it holds %s%s",
+                     dir, l.files ? l.names : "nothing", l.used >= sizeof l.names ? "..." : "");
+}
+
+static wte_status place_of(struct place *p, const char *path, wte_error *err)
+{
+    if (wte__path_kind_of(path, NULL) == WTE__PATH_DIRECTORY)
+        return place_in_directory(p, path, err);
+    size_t n = strlen(path), folder = (size_t)(wte__path_base(path) - path);
+    if (n >= sizeof p->weights) return too_long(path, err);
+    memcpy(p->weights, path, n + 1);
+    memcpy(p->side, path, folder);
+    memcpy(p->side + folder, folder ? "" : ".", folder ? 1 : 2);
+    return WTE_OK;
+}
+
+/* Whether a side file is there and not empty: empty ones count as absent. */
+static bool has_side_file(const struct place *p, const char *name, char *path)
+{
+    uint64_t bytes;
+    return wte__path_join(path, p->side, name) &&
+           wte__path_kind_of(path, &bytes) == WTE__PATH_FILE && bytes > 0;
+}
+
+static wte_status read_config(wte_model *m, const struct place *p, wte_error *err)
+{
+    char path[WTE_LIMIT_PATH];
+    char *text = NULL;
+    uint64_t bytes = 0;
+    m->sentence_model = has_side_file(p, "modules.json", path) ||
+                        has_side_file(p, "config_sentence_transformers.json", path);
+    if (!has_side_file(p, "config.json", path)) return WTE_OK;
+    const char *kept = wte__arena_text(&m->arena, path, strlen(path));
+    if (!kept) return wte__no_memory(err, strlen(path), "a path");
+    WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, m->allocator, &text, &bytes, err));
+    wte_status status = wte__config_parse(&m->config, text, bytes, kept, &m->arena, err);
+    wte__free(m->allocator, text, (size_t)bytes + 1);
+    return status;
+}
+
+/* A broken vocabulary does not stop the model: ids work without texts. */
+static wte_status read_vocab(wte_model *m, const struct place *p, wte_error *err)
+{
+    wte_vocab_options opt = WTE_VOCAB_OPTIONS_INIT;
+    wte_error problem;
+    opt.allocator = m->allocator;
+    wte_status status = wte_vocab_open(p->side, &opt, &m->vocab, &problem);
+    if (status == WTE_OK || status == WTE_E_NOT_FOUND) return WTE_OK;
+    if (status == WTE_E_MEMORY) {
+        if (err) *err = problem;
+        return status;
+    }
+    memcpy(m->vocab_problem, problem.message, sizeof m->vocab_problem);
+    return WTE_OK;
+}
+
+static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_error *err)
+{
+    struct place p;
+    wte_file_options file_opt = WTE_FILE_OPTIONS_INIT;
+    file_opt.copy = opt->copy;
+    file_opt.allocator = m->allocator;
+    WTE_TRY(place_of(&p, m->path, err));
+    WTE_TRY(wte_file_open(p.weights, &file_opt, &m->file, err));
+    WTE_TRY(read_config(m, &p, err));
+    if (!opt->without_vocab) WTE_TRY(read_vocab(m, &p, err));
+    WTE_TRY(wte__model_find(m, opt, err));
+    if (!m->has_input) return WTE_OK;
+    return wte__factor_finish(&m->config, m->input.dtype, m->input.dim, &m->arena, err);
+}
+
+/* The table of the worked example: torch.manual_seed(123); torch.nn.Embedding(6, 3). */
+static wte_status open_demo(wte_model *m, const wte_model_options *opt, wte_error *err)
+{
+    wte_table_options table_opt = WTE_TABLE_OPTIONS_INIT;
+    wte_init_options init_opt = WTE_INIT_OPTIONS_INIT;
+    const char *other = opt->head ? opt->head : opt->tensor;
+    if (opt->head || (opt->tensor && strcmp(opt->tensor, "demo") != 0))
+        return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+                         "demo: the only tensor is 'demo'; there is no '%.80s'", other);
+    table_opt.allocator = m->allocator;
+    init_opt.seed = DEMO_SEED;
+    WTE_TRY(wte_table_create(DEMO_ROWS, DEMO_DIM, WTE_F32, &table_opt, &m->demo, err));
+    WTE_TRY(wte_table_init(m->demo, &init_opt, err));
+    wte_model_table input = { "demo",      "the built-in table",
+                              WTE_F32,     DEMO_ROWS,
+                              DEMO_DIM,    WTE_NOWHERE,
+                              WTE_NOWHERE, 0,
+                              0,           false,
+                              false,       *wte_table_source(m->demo) };
+    m->input = input;
+    m->has_input = true;
+    return WTE_OK;
+}
+
+wte_status wte_model_open(const char *path, const wte_model_options *opt, wte_model **out,
+                          wte_error *err)
+{
+    wte_model_options o = WTE_MODEL_OPTIONS_INIT;
+    *out = NULL;
+    WTE_TRY(wte__options(&o, sizeof o, opt, err));
+    wte_model *m = wte__alloc_zeroed(o.allocator, sizeof *m);
+    if (!m) return wte__no_memory(err, sizeof *m, "a model");
+    m->allocator = o.allocator;
+    wte__arena_init(&m->arena, m->allocator);
+    wte__config_none(&m->config);
+    m->path = wte__arena_text(&m->arena, path, strlen(path));
+    wte_status status;
+    if (!m->path)
+        status = wte__no_memory(err, strlen(path), "a path");
+    else if (strcmp(path, "demo") == 0)
+        status = open_demo(m, &o, err);
+    else
+        status = open_files(m, &o, err);
+    if (status != WTE_OK) {
+        wte_model_free(m);
+        return status;
+    }
+    *out = m;
+    return WTE_OK;
+}
+
+void wte_model_free(wte_model *m)
+{
+    if (!m) return;
+    wte__free(m->allocator, m->candidates, (size_t)m->n_candidates * sizeof *m->candidates);
+    wte__free(m->allocator, m->mapping.row, (size_t)m->mapping.count * sizeof *m->mapping.row);
+    wte_table_free(m->demo);
+    wte_file_free(m->file);
+    wte_vocab_free(m->vocab);
+    wte__arena_clear(&m->arena);
+    wte__free(m->allocator, m, sizeof *m);
+}
+
+const char *wte_model_path(const wte_model *m)
+{
+    return m->path;
+}
+
+const wte_file *wte_model_file(const wte_model *m)
+{
+    return m->file;
+}
+
+const wte_vocab *wte_model_vocab(const wte_model *m)
+{
+    return m->vocab;
+}
+
+const char *wte_model_vocab_problem(const wte_model *m)
+{
+    return m->vocab_problem;
+}
+
+const wte_model_config *wte_model_config_of(const wte_model *m)
+{
+    return &m->config.said;
+}
+
+uint64_t wte_model_candidates(const wte_model *m)
+{
+    return m->n_candidates;
+}
+
+const wte_candidate *wte_model_candidate(const wte_model *m, uint64_t i)
+{
+    return i < m->n_candidates ? &m->candidates[i] : NULL;
+}
+
+wte_status wte_model_input(const wte_model *m, const wte_model_table **out, wte_error *err)
+{
+    *out = m->has_input ? &m->input : NULL;
+    if (m->has_input) return WTE_OK;
+    if (err) *err = m->no_input;
+    return (wte_status)m->no_input.status;
+}
+
+const wte_model_table *wte_model_head(const wte_model *m)
+{
+    return m->has_head ? &m->head : NULL;
+}
+
+wte_status wte_model_row(const wte_model *m, uint64_t id, uint64_t *row, wte_error *err)
+{
+    const wte_model_table *input;
+    *row = 0;
+    WTE_TRY(wte_model_input(m, &input, err));
+    if (id >= input->rows && input->rows)
+        return wte__fail(err, WTE_E_RANGE, id,
+                         "%s: token id %" PRIu64 ", but valid ids are 0..%" PRIu64, m->path, id,
+                         input->rows - 1);
+    if (id >= input->rows)
+        return wte__fail(err, WTE_E_RANGE, id, "%s: token id %" PRIu64 ", but the table is empty",
+                         m->path, id);
+    *row = input->mapped ? m->mapping.row[id] : id;
+    return WTE_OK;
+}

@@ -1,0 +1,335 @@
+/* The names of token tables and output heads, by family, as data; and the one function that reads
+ * them. A name is cut at its dots:  wrapper . wrapper . unknown . STEM . weight
+ * The longest rule that ends the stem counts; what stands before it adds to the score or says that
+ * the tensor belongs to another part of the model. */
+#include "model/rules.h"
+
+#include <string.h>
+
+#define INPUT WTE_ROLE_INPUT
+#define HEAD  WTE_ROLE_HEAD
+#define OTHER WTE_ROLE_OTHER
+#define WEAK  WTE__RULE_WEAK
+#define WHOLE WTE__RULE_WHOLE
+#define BARE  WTE__RULE_BARE
+#define BIAS  WTE__RULE_BIAS
+#define BOTH  WTE__RULE_BOTH
+#define MAP   WTE__RULE_MAP
+#define ANY   WTE__RULE_ANY
+
+#define S(stem) stem, sizeof(stem) - 1
+static const wte__rule rules[] = {
+    /* input tables */
+    { S("embed_tokens"), INPUT, 100, 0, "token table of llama, qwen, gemma, opt and kin" },
+    { S("wte"), INPUT, 100, 0, "token table of gpt2, gptj, mpt, olmo and kin" },
+    { S("tok_embeddings"), INPUT, 100, 0,
+      "token table of llama's own files, internlm2, modernbert" },
+    { S("word_embeddings"), INPUT, 100, 0, "token table of bert, roberta, bloom, falcon, chatglm" },
+    { S("embed_in"), INPUT, 100, 0, "token table of gpt-neox" },
+    { S("shared"), INPUT, 104, 0, "token table shared by encoder and decoder (t5, bart)" },
+    { S("in_out_embed"), INPUT, 100, BOTH, "one table for both roles (grok-1)" },
+    { S("token_embeddings"), INPUT, 100, 0, "token table of openelm" },
+    { S("token_embedding"), INPUT, 100, 0, "token table of clip, whisper's own files" },
+    { S("token_embedding_table"), INPUT, 100, 0, "token table of a teaching model" },
+    { S("tok_emb"), INPUT, 100, 0, "token table of a teaching model" },
+    { S("tokens_embed"), INPUT, 100, 0, "token table of openai-gpt" },
+    { S("word_embedding"), INPUT, 100, 0, "token table of xlnet" },
+    { S("token_embd"), INPUT, 100, 0, "token table under its GGUF name" },
+    { S("input_embedding"), INPUT, 90, 0, "token table of a JAX model" },
+    { S("embeddings"), INPUT, 80, 0, "token table of mamba, rwkv, xlm" },
+    { S("embedding"), INPUT, 80, 0, "token table of a static model or of mamba's own files" },
+    { S("embeddings"), INPUT, 100, WHOLE | BARE | MAP, "token table of a model2vec static model" },
+    { S("0"), INPUT, 60, WHOLE | BARE | MAP, "token table of an early static model" },
+    { S("emb_params"), INPUT, 90, WHOLE | BARE, "rows of a textual inversion" },
+    { S("emb"), INPUT, 80, WEAK, "token table of rwkv's own files" },
+    { S("embed"), INPUT, 80, WEAK, "token table of deepseek-v4, talkie, inkling" },
+    { S("w"), INPUT, 70, WEAK, "token table of ctrl" },
+    { S("encoder"), INPUT, 60, WEAK | WHOLE, "token table of neobert or of a plain encoder" },
+    { S("weight"), INPUT, 60, WHOLE | BARE, "the weight of a lone embedding layer" },
+    /* output heads */
+    { S("lm_head"), HEAD, 100, 0, "output head of most decoders" },
+    { S("lm_head.linear"), HEAD, 100, 0, "output head of phi-2's old files" },
+    { S("lm_head.decoder"), HEAD, 100, 0, "output head of roberta and kin" },
+    { S("lm_head.out_proj"), HEAD, 100, 0, "output head of t5gemma" },
+    { S("predictions.decoder"), HEAD, 100, 0, "output head of bert, albert and kin" },
+    { S("embed_out"), HEAD, 100, 0, "output head of gpt-neox" },
+    { S("vocab_projector"), HEAD, 100, 0, "output head of distilbert" },
+    { S("generator_lm_head"), HEAD, 100, 0, "output head of electra" },
+    { S("word_embeddings_for_head"), HEAD, 100, 0, "output head of persimmon" },
+    { S("output_layer"), HEAD, 100, 0, "output head of chatglm" },
+    { S("output_projection"), HEAD, 100, 0, "output head of fsmt, trocr, biogpt" },
+    { S("lm_loss"), HEAD, 100, 0, "output head of xlnet" },
+    { S("pred_layer.proj"), HEAD, 100, 0, "output head of xlm" },
+    { S("unembed"), HEAD, 100, 0, "output head of inkling" },
+    { S("out_head"), HEAD, 100, 0, "output head of a teaching model" },
+    { S("proj_out"), HEAD, 90, WEAK, "output head of whisper" },
+    { S("output"), HEAD, 90, WEAK, "output head of llama's own files, internlm2, git, GGUF" },
+    { S("ff_out"), HEAD, 90, WEAK, "output head of olmo's own files, llada" },
+    { S("head.decoder"), HEAD, 90, WEAK, "output head of modernbert" },
+    { S("decoder"), HEAD, 80, WEAK | WHOLE, "output head of modernbert" },
+    { S("head"), HEAD, 80, WEAK, "output head of rwkv, deepseek-v4" },
+    /* the same without ".weight", as arrays saved by hand have it */
+    { S("embed_tokens"), INPUT, 90, BARE, "token table of llama, qwen, gemma, opt and kin" },
+    { S("wte"), INPUT, 90, BARE, "token table of gpt2 and kin" },
+    { S("embedding"), INPUT, 80, WHOLE | BARE, "a lone embedding" },
+    { S("lm_head"), HEAD, 90, BARE, "output head of most decoders" },
+    /* companions: near the table, never the table */
+    { S("wpe"), OTHER, 0, ANY, "position table" },
+    { S("position_embeddings"), OTHER, 0, ANY, "position table" },
+    { S("position_embedding"), OTHER, 0, ANY, "position table" },
+    { S("position_embedding_table"), OTHER, 0, ANY, "position table" },
+    { S("positions_embed"), OTHER, 0, ANY, "position table" },
+    { S("embed_positions"), OTHER, 0, ANY, "position table" },
+    { S("pos_embed"), OTHER, 0, ANY | BARE, "position table" },
+    { S("pos_embed"), OTHER, 0, ANY, "position table" },
+    { S("pos_emb"), OTHER, 0, ANY, "position table" },
+    { S("position_embd"), OTHER, 0, ANY, "position table" },
+    { S("positional_embedding"), OTHER, 0, ANY | BARE, "position table" },
+    { S("positional_embedding"), OTHER, 0, ANY, "position table" },
+    { S("relative_attention_bias"), OTHER, 0, ANY, "relative position table" },
+    { S("rel_embeddings"), OTHER, 0, ANY, "relative position table" },
+    { S("token_type_embeddings"), OTHER, 0, ANY, "token type table" },
+    { S("token_types"), OTHER, 0, ANY, "token type table" },
+    { S("type_embeddings"), OTHER, 0, ANY, "token type table" },
+    { S("lang_embeddings"), OTHER, 0, ANY, "language table" },
+    { S("patch_embedding"), OTHER, 0, ANY, "patch projection" },
+    { S("patch_embeddings.projection"), OTHER, 0, ANY, "patch projection" },
+    { S("patch_embed.proj"), OTHER, 0, ANY, "patch projection" },
+    { S("class_embedding"), OTHER, 0, ANY | BARE, "class vector of an image model" },
+    { S("entity_embeddings"), OTHER, 0, ANY, "entity table" },
+    { S("entity_embeddings.entity_embeddings"), OTHER, 0, ANY, "entity table" },
+    { S("embed_tokens_per_layer"), OTHER, 0, ANY, "per-layer token table" },
+    { S("per_layer_token_embd"), OTHER, 0, ANY, "per-layer token table" },
+    { S("encoder_hash_tok_embedding"), OTHER, 0, ANY, "hashed n-gram table" },
+    { S("eoi_embedding"), OTHER, 0, ANY | BARE, "one extra row" },
+    { S("additional_embedding"), OTHER, 0, ANY, "rows of added ids, stored apart" },
+    { S("additional_fc"), OTHER, 0, ANY, "head rows of added ids, stored apart" },
+    { S("lora_embedding_A"), OTHER, 0, ANY | BARE, "factor of an adapter" },
+    { S("lora_embedding_B"), OTHER, 0, ANY | BARE, "factor of an adapter" },
+    { S("trainable_tokens_delta"), OTHER, 0, ANY | BARE, "replacement rows of an adapter" },
+    { S("mapping"), OTHER, 0, ANY | WHOLE | BARE, "token id to row" },
+    { S("weights"), OTHER, 0, ANY | WHOLE | BARE, "weight of each token" },
+    { S("embeddings.LayerNorm"), OTHER, 0, ANY, "norm after the lookup" },
+    { S("embeddings.norm"), OTHER, 0, ANY, "norm after the lookup" },
+    { S("emb_ln"), OTHER, 0, ANY, "norm after the lookup" },
+    { S("word_embeddings_layernorm"), OTHER, 0, ANY, "norm after the lookup" },
+    { S("layernorm_embedding"), OTHER, 0, ANY, "norm after the lookup" },
+    { S("embed_norm"), OTHER, 0, ANY, "norm after the lookup" },
+    { S("token_embd_norm"), OTHER, 0, ANY, "norm after the lookup" },
+    { S("lm_head"), OTHER, 0, ANY | BIAS, "bias of the head" },
+    { S("predictions"), OTHER, 0, ANY | BIAS, "bias of the head" },
+    { S("predictions.decoder"), OTHER, 0, ANY | BIAS, "bias of the head" },
+    { S("lm_head.decoder"), OTHER, 0, ANY | BIAS, "bias of the head" },
+    { S("vocab_projector"), OTHER, 0, ANY | BIAS, "bias of the head" },
+    { S("generator_lm_head"), OTHER, 0, ANY | BIAS, "bias of the head" },
+    { S("final_logits_bias"), OTHER, 0, ANY | BARE, "bias of the logits" },
+    { S("embedding_hidden_mapping_in"), OTHER, 0, ANY, "projection of the looked-up row" },
+    { S("embeddings_project"), OTHER, 0, ANY, "projection of the looked-up row" },
+    { S("project_in"), OTHER, 0, ANY, "projection of the looked-up row" },
+    { S("project_out"), OTHER, 0, ANY, "projection before the head" },
+};
+
+/* Segments that say nothing: put there by a trainer, a wrapper or a multimodal frame. */
+static const char *const wrappers[] = {
+    "model",
+    "transformer",
+    "base_model",
+    "_orig_mod",
+    "module",
+    "backbone",
+    "language_model",
+    "thinker",
+    "text_model",
+    "llm",
+    "auto_model",
+    "_fsdp_wrapped_module",
+    "embedder",
+    "embd",
+    "_forward_module",
+    "_checkpoint_wrapped_module",
+    "embedding",
+    "embeddings",
+    "cond_stage_model",
+    "text_encoder",
+    "state_dict",
+    "network",
+    "lm",
+    "cls",
+};
+
+/* Segments of another part of the model: what is below is not the text model's table. */
+static const struct {
+    const char *segment, *why;
+} outside[] = {
+    { "vision_tower", "in the vision part" },
+    { "vision_model", "in the vision part" },
+    { "vision_encoder", "in the vision part" },
+    { "visual", "in the vision part" },
+    { "vision", "in the vision part" },
+    { "image_encoder", "in the vision part" },
+    { "embed_vision", "in the vision part" },
+    { "qformer", "in the query transformer" },
+    { "audio_tower", "in the audio part" },
+    { "audio_encoder", "in the audio part" },
+    { "audio_model", "in the audio part" },
+    { "embed_audio", "in the audio part" },
+    { "speech_encoder", "in the audio part" },
+    { "talker", "in the speech part" },
+    { "code_predictor", "in the speech part" },
+    { "token2wav", "in the speech part" },
+    { "codec", "in the audio part" },
+    { "codec_model", "in the audio part" },
+    { "depth_decoder", "in the audio part" },
+    { "mtp", "in the multi-token predictor" },
+    { "nextn", "in the multi-token predictor" },
+    { "shared_head", "in the multi-token predictor" },
+    { "entity_embeddings", "in the entity part" },
+};
+
+/* Segments between the stem and ".weight" that a fine-tuning tool puts there. */
+static const struct {
+    const char *segment;
+    int32_t score;
+} tails[] = {
+    { "base_layer", 0 },        { "token_adapter", 0 },
+    { "original_module", -20 }, /* what modules_to_save has replaced */
+    { "default", 0 },           { "modules_to_save", 10 },
+};
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+struct text {
+    const char *at;
+    size_t bytes;
+};
+
+static bool is(struct text t, const char *word)
+{
+    size_t n = strlen(word);
+    return t.bytes == n && memcmp(t.at, word, n) == 0;
+}
+
+/* Cut the last segment off *t. */
+static struct text last_segment(struct text *t)
+{
+    size_t at = t->bytes;
+    while (at > 0 && t->at[at - 1] != '.') at--;
+    struct text segment = { t->at + at, t->bytes - at };
+    t->bytes = at ? at - 1 : 0;
+    return segment;
+}
+
+static bool is_number(struct text t)
+{
+    for (size_t i = 0; i < t.bytes; i++)
+        if (t.at[i] < '0' || t.at[i] > '9') return false;
+    return t.bytes > 0;
+}
+
+static bool is_wrapper(struct text t)
+{
+    for (size_t i = 0; i < COUNT(wrappers); i++)
+        if (is(t, wrappers[i])) return true;
+    return false;
+}
+
+/* Take ".weight" and the like off; which flag the rules must have for what was there. */
+static unsigned cut_leaf(struct text *t)
+{
+    struct text whole = *t, leaf = last_segment(t);
+    bool alone = leaf.bytes == whole.bytes;
+    if (!alone && (is(leaf, "weight") || is(leaf, "kernel"))) return 0;
+    if (!alone && is(leaf, "bias")) return WTE__RULE_BIAS;
+    *t = whole;
+    return WTE__RULE_BARE;
+}
+
+static int32_t cut_tails(struct text *t)
+{
+    int32_t score = 0;
+    for (;;) {
+        struct text rest = *t, segment = last_segment(&rest);
+        size_t i = 0;
+        while (i < COUNT(tails) && !is(segment, tails[i].segment)) i++;
+        if (i == COUNT(tails) || rest.bytes == 0) return score;
+        score += tails[i].score;
+        *t = rest;
+    }
+}
+
+static bool ends_with(struct text t, const char *stem, size_t n)
+{
+    return t.bytes >= n && memcmp(t.at + t.bytes - n, stem, n) == 0 &&
+           (t.bytes == n || t.at[t.bytes - n - 1] == '.');
+}
+
+static const wte__rule *longest_rule(struct text t, unsigned leaf)
+{
+    const wte__rule *best = NULL;
+    for (size_t i = 0; i < COUNT(rules); i++) {
+        const wte__rule *rule = &rules[i];
+        if ((rule->flags & (BARE | BIAS)) != leaf || (best && rule->bytes <= best->bytes)) continue;
+        if (ends_with(t, rule->stem, rule->bytes)) best = rule;
+    }
+    return best;
+}
+
+/* Judge the segments before the stem. */
+static void judge_prefix(struct text prefix, wte__name *out)
+{
+    bool weak = out->rule->flags & WEAK;
+    bool plain = true;
+    while (prefix.bytes) {
+        struct text segment = last_segment(&prefix);
+        if (is_wrapper(segment)) continue;
+        if (is_number(segment) && prefix.bytes == 0) continue; /* 0.auto_model: a module list */
+        if (is_number(segment)) {
+            out->outside = "in a numbered block: a layer's own, a copy for multi-token prediction, "
+                           "or one of a list";
+            return;
+        }
+        for (size_t i = 0; i < COUNT(outside); i++)
+            if (is(segment, outside[i].segment)) {
+                out->outside = outside[i].why;
+                return;
+            }
+        plain = false;
+        bool coder = is(segment, "decoder") || is(segment, "encoder");
+        out->context -= is(segment, "encoder") ? 6 : coder ? 3 : weak ? 25 : 1;
+    }
+    if (!plain && (out->rule->flags & WHOLE)) out->rule = NULL;
+}
+
+wte__name wte__name_judge(const char *name, uint64_t bytes)
+{
+    struct text t = { name, (size_t)bytes };
+    wte__name out = { NULL, NULL, 0 };
+    unsigned leaf = cut_leaf(&t);
+    int32_t tail = cut_tails(&t);
+    struct text before = t, segment = last_segment(&before);
+    bool numbered = is_number(segment) && before.bytes > 0;
+    if (numbered) t = before;
+    out.rule = longest_rule(t, leaf);
+    if (!out.rule && leaf == BARE && !numbered && is(segment, "embedding")) {
+        t = before; /* Flax: embed_tokens.embedding */
+        out.rule = longest_rule(t, 0);
+    }
+    if (!out.rule) return out;
+    out.context = tail;
+    size_t n = out.rule->bytes;
+    struct text prefix = { t.at, t.bytes > n ? t.bytes - n - 1 : 0 };
+    judge_prefix(prefix, &out);
+    if (numbered && out.rule) out.outside = "one of a numbered list of tables";
+    return out;
+}
+
+bool wte__name_hints_head(const char *name, uint64_t bytes)
+{
+    static const char *const words[] = { "head", "output", "logits", "unembed", "proj" };
+    for (size_t i = 0; i < COUNT(words); i++) {
+        size_t n = strlen(words[i]);
+        for (uint64_t at = 0; at + n <= bytes; at++)
+            if (memcmp(name + at, words[i], n) == 0) return true;
+    }
+    return false;
+}

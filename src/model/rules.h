@@ -1,0 +1,34 @@
+/* Rules that tell what a tensor is from its name. Private to rules.c and find.c. */
+#ifndef WTE_SRC_MODEL_RULES_H
+#define WTE_SRC_MODEL_RULES_H
+#include "model/model.h"
+
+#define WTE__RULE_WEAK  1u  /* a common word: counts only with nothing but wrappers before it */
+#define WTE__RULE_WHOLE 2u  /* the whole name once wrappers are off */
+#define WTE__RULE_BARE  4u  /* stored without ".weight" */
+#define WTE__RULE_BIAS  8u  /* stored with ".bias" */
+#define WTE__RULE_BOTH  16u /* one tensor that is input table and head by design */
+#define WTE__RULE_MAP   32u /* reached through a `mapping` tensor when there is one */
+#define WTE__RULE_ANY   64u /* any shape: listed beside the table, never the table */
+
+typedef struct wte__rule {
+    const char *stem; /* end of the name, on a dot, without ".weight" */
+    uint8_t bytes;    /* of the stem */
+    wte_role role;
+    int16_t score;
+    uint16_t flags;
+    const char *why;
+} wte__rule;
+
+typedef struct wte__name {
+    const wte__rule *rule; /* NULL = no rule knows this name */
+    const char *outside;   /* why it is not the model's own table, or NULL */
+    int32_t context;       /* what the segments before the stem add to the score */
+} wte__name;
+
+/* Judge a tensor's name. */
+wte__name wte__name_judge(const char *name, uint64_t bytes);
+/* A word in the name that hints at a head ("lm_head", "output", ...); for tensors known by shape
+ * alone. */
+bool wte__name_hints_head(const char *name, uint64_t bytes);
+#endif

@@ -1,0 +1,217 @@
+/* The verdict on input table and output head: what is stored decides first, then bytes, then
+ * numbers, and the flag last. docs/tied.md states the rules. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "model/model.h"
+
+static const char *const names[] = {
+    [WTE_TIE_SAME_STORAGE] = "same storage", [WTE_TIE_EQUAL_BYTES] = "equal bytes",
+    [WTE_TIE_EQUAL_VALUES] = "equal values", [WTE_TIE_INDEPENDENT] = "independent",
+    [WTE_TIE_HEADLESS] = "headless",         [WTE_TIE_BROKEN] = "broken export",
+    [WTE_TIE_IMPOSSIBLE] = "impossible",
+};
+
+const char *wte_tie_name(wte_tie_verdict v)
+{
+    return v >= WTE_TIE_SAME_STORAGE && v <= WTE_TIE_IMPOSSIBLE ? names[v] : "unknown";
+}
+
+__attribute__((format(printf, 2, 3))) static void say(wte_tie *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(t->why, sizeof t->why, fmt, ap);
+    va_end(ap);
+}
+
+/* rows x dim, which the table's own size in memory has shown to fit; saturates all the same. */
+static uint64_t product(uint64_t rows, uint64_t dim)
+{
+    uint64_t n;
+    return wte_mul_u64(rows, dim, &n) ? n : UINT64_MAX;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    uint64_t n;
+    return wte_add_u64(a, b, &n) ? n : UINT64_MAX;
+}
+
+/* No head is stored: the class, the files beside the weights and the flag tell which of three it
+ * is. */
+static void judge_without_head(const wte_model *m, wte_tie *t)
+{
+    const wte__config *c = &m->config;
+    char shown[WTE__NAME_SHOWN];
+    const char *name = wte__show(shown, m->input.name, strlen(m->input.name));
+    bool expected = c->head_class == WTE__HEAD_EXPECTED;
+    t->flag_agrees = true;
+    t->params_tied = t->params_untied = product(t->input_rows, t->input_dim);
+    if (expected && c->said.tied) {
+        t->verdict = WTE_TIE_SAME_STORAGE;
+        t->params_untied = sum(t->params_tied, t->params_tied);
+        say(t, "'%s' is the only table stored and serves both roles: %s", name, c->said.tie_rule);
+        return;
+    }
+    if (!expected || m->sentence_model) {
+        t->verdict = WTE_TIE_HEADLESS;
+        say(t, "no head is stored and none is expected: %s",
+            expected ? "the files of a sentence embedding model lie beside it" : c->head_why);
+        return;
+    }
+    t->verdict = WTE_TIE_BROKEN;
+    t->params_untied = sum(t->params_tied, t->params_tied);
+    say(t, "no head is stored, but %s and %s: the head was lost, or the flag is wrong", c->head_why,
+        c->said.tie_rule);
+}
+
+/* One tensor in both roles: by design, or because only the head is stored. */
+static void judge_one_tensor(const wte_model *m, wte_tie *t)
+{
+    const wte_model_config *said = &m->config.said;
+    char shown[WTE__NAME_SHOWN];
+    const char *name = wte__show(shown, m->head.name, strlen(m->head.name));
+    bool untied = said->tie_decided && !said->tied;
+    t->params_tied = product(t->input_rows, t->input_dim);
+    t->params_untied = sum(t->params_tied, t->params_tied);
+    t->flag_agrees = !untied;
+    if (m->head_serves_input && untied) {
+        t->verdict = WTE_TIE_BROKEN;
+        say(t,
+            "only the head '%s' is stored, but %s: the input table was lost, or the flag is "
+            "wrong",
+            name, said->tie_rule);
+        return;
+    }
+    t->verdict = WTE_TIE_SAME_STORAGE;
+    say(t, "one tensor, '%s', serves both roles%s", name,
+        m->head_serves_input ? ": only the head is stored" : "");
+}
+
+/* Both stored, of different shapes. False when the rows they share are to be compared. */
+static bool judge_shapes(const wte_model *m, wte_tie *t)
+{
+    const wte_model_config *said = &m->config.said;
+    if (t->input_rows == t->head_rows && t->input_dim == t->head_dim) return false;
+    if (said->tied && said->tie_decided) {
+        t->verdict = WTE_TIE_IMPOSSIBLE;
+        t->flag_agrees = false;
+        say(t,
+            "%s, but the input table is %" PRIu64 " x %" PRIu64 " and the head %" PRIu64
+            " x %" PRIu64 ": they cannot be one",
+            said->tie_rule, t->input_rows, t->input_dim, t->head_rows, t->head_dim);
+        return true;
+    }
+    if (t->input_dim == t->head_dim) return false;
+    t->verdict = WTE_TIE_INDEPENDENT;
+    t->flag_agrees = true;
+    t->rows_different = t->input_rows < t->head_rows ? t->input_rows : t->head_rows;
+    t->first_different = t->rows_different ? 0 : WTE_NOWHERE;
+    t->max_difference = (double)NAN;
+    say(t, "rows of %" PRIu64 " and of %" PRIu64 " elements: nothing to compare", t->input_dim,
+        t->head_dim);
+    return true;
+}
+
+/* Whether bytes of equal values lie in the file in the same order. */
+static bool same_layout(const wte_model *m)
+{
+    wte_tensor a, b;
+    if (wte_file_tensor(m->file, m->input.tensor, &a, NULL) != WTE_OK ||
+        wte_file_tensor(m->file, m->head.tensor, &b, NULL) != WTE_OK)
+        return false;
+    return a.dtype == b.dtype && a.column_major == b.column_major && a.big_endian == b.big_endian &&
+           m->input.transposed == m->head.transposed && !m->input.mapped;
+}
+
+static void judge_equal(const wte_model *m, wte_tie *t)
+{
+    const wte_model_config *said = &m->config.said;
+    const bool bytes = same_layout(m);
+    wte_tensor head;
+    if (wte_file_tensor(m->file, m->head.tensor, &head, NULL) == WTE_OK)
+        t->wasted_bytes = head.bytes;
+    t->verdict = bytes ? WTE_TIE_EQUAL_BYTES : WTE_TIE_EQUAL_VALUES;
+    t->flag_agrees = said->tied || !said->tie_decided;
+    const char *lies = t->flag_agrees ? "" : "; the flag says they are apart";
+    if (bytes)
+        say(t, "two copies of the same bytes: %" PRIu64 " are wasted%s", t->wasted_bytes, lies);
+    else
+        say(t, "the same values, stored as %s and as %s%s%s", wte_dtype_name(m->input.dtype),
+            wte_dtype_name(m->head.dtype),
+            m->input.dtype == m->head.dtype ? " in another order" : "", lies);
+}
+
+static void judge_different(const wte_model *m, wte_tie *t, uint64_t shared)
+{
+    const wte_model_config *said = &m->config.said;
+    t->verdict = WTE_TIE_INDEPENDENT;
+    t->flag_agrees = !said->tied || !said->tie_decided;
+    char only[96] = "";
+    if (t->input_rows != t->head_rows)
+        snprintf(only, sizeof only, "; rows %" PRIu64 "..%" PRIu64 " are %s-only", shared,
+                 (t->input_rows > shared ? t->input_rows : t->head_rows) - 1,
+                 t->input_rows > shared ? "input" : "head");
+    if (t->rows_different == 0)
+        say(t, "two tables of different height; the %" PRIu64 " rows they share are equal%s",
+            shared, only);
+    else
+        say(t,
+            "%" PRIu64 " of %" PRIu64 " rows differ, the first is row %" PRIu64
+            ", the largest difference %.9g at [%" PRIu64 ", %" PRIu64 "]%s%s",
+            t->rows_different, shared, t->first_different, t->max_difference, t->max_row,
+            t->max_col, only, t->flag_agrees ? "" : "; the flag says tied, and lies");
+}
+
+static wte_status judge(const wte_model *m, const wte_tie_options *opt, wte_tie *t, wte_error *err)
+{
+    if (!m->has_head) {
+        judge_without_head(m, t);
+        return WTE_OK;
+    }
+    t->head_rows = m->head.rows;
+    t->head_dim = m->head.dim;
+    if (m->head.tensor == m->input.tensor) {
+        judge_one_tensor(m, t);
+        return WTE_OK;
+    }
+    t->params_tied = product(t->input_rows, t->input_dim);
+    t->params_untied = sum(t->params_tied, product(t->head_rows, t->head_dim));
+    if (judge_shapes(m, t)) return WTE_OK;
+    uint64_t shared = t->input_rows < t->head_rows ? t->input_rows : t->head_rows;
+    wte__difference d;
+    WTE_TRY(wte__rows_compare(&m->input.source, &m->head.source, shared, opt, &d, err));
+    t->rows_different = d.rows;
+    t->first_different = d.first;
+    t->max_difference = d.max;
+    t->max_row = d.max_row;
+    t->max_col = d.max_col;
+    if (d.rows == 0 && t->input_rows == t->head_rows)
+        judge_equal(m, t);
+    else
+        judge_different(m, t, shared);
+    return WTE_OK;
+}
+
+wte_status wte_model_tie(const wte_model *m, const wte_tie_options *opt, wte_tie *out,
+                         wte_error *err)
+{
+    wte_tie_options o = WTE_TIE_OPTIONS_INIT;
+    const wte_model_table *input;
+    memset(out, 0, sizeof *out);
+    WTE_TRY(wte__options(&o, sizeof o, opt, err));
+    WTE_TRY(wte_model_input(m, &input, err));
+    out->input_rows = input->rows;
+    out->input_dim = input->dim;
+    out->first_different = WTE_NOWHERE;
+    WTE_TRY(judge(m, &o, out, err));
+    out->tied = out->verdict == WTE_TIE_SAME_STORAGE || out->verdict == WTE_TIE_EQUAL_BYTES;
+    wte__tie_experiment(m, out);
+    return WTE_OK;
+}

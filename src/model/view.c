@@ -1,0 +1,164 @@
+/* The table that plays a role, as rows: a stored matrix as it lies, one reached through a mapping,
+ * or one stored dim x rows and turned while it is read. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "model/model.h"
+
+/* Ids that are mapped at once, on the stack. */
+#define IDS_AT_ONCE 256u
+/* Columns of a turned matrix that are read at once, on the stack, in bytes. */
+#define COLUMNS_AT_ONCE 4096u
+
+static wte_status read_mapped(void *ctx, const uint64_t *ids, size_t n, void *out, wte_error *err)
+{
+    const wte__mapping *map = ctx;
+    const uint64_t tight = map->stored.cols * wte_dtype_bytes(map->stored.dtype);
+    uint64_t rows[IDS_AT_ONCE];
+    for (size_t done = 0; done < n;) {
+        size_t now = n - done < IDS_AT_ONCE ? n - done : IDS_AT_ONCE;
+        char *to = (char *)out + done * tight;
+        for (size_t i = 0; i < now; i++) rows[i] = map->row[ids[done + i]];
+        if (map->stored.read_rows) {
+            WTE_TRY(map->stored.read_rows(map->stored.ctx, rows, now, to, err));
+        } else {
+            for (size_t i = 0; i < now; i++)
+                WTE_TRY(wte_rows_read(&map->stored, rows[i], to + i * tight, err));
+        }
+        done += now;
+    }
+    return WTE_OK;
+}
+
+/* The integers of the mapping tensor, widened and checked against the rows there are. */
+static wte_status load_mapping(wte_model *m, const wte_tensor *t, const wte_rows *source,
+                               wte__mapping *map, wte_error *err)
+{
+    unsigned char stored[IDS_AT_ONCE * 8];
+    int64_t value[IDS_AT_ONCE];
+    for (uint64_t at = 0; at < map->count; at += IDS_AT_ONCE) {
+        size_t now = map->count - at < IDS_AT_ONCE ? (size_t)(map->count - at) : IDS_AT_ONCE;
+        WTE_TRY(wte_rows_read_block(source, at, now, stored, err));
+        WTE_TRY(wte_convert(t->dtype, stored, WTE_I64, value, now, NULL, err));
+        for (size_t i = 0; i < now; i++) {
+            if (value[i] < 0 || (uint64_t)value[i] >= map->stored.rows)
+                return wte__fail(err, WTE_E_FORMAT, at + i,
+                                 "%s: mapping[%" PRIu64 "] is %" PRId64 ", but the table has rows "
+                                 "0..%" PRIu64,
+                                 m->path, at + i, value[i], map->stored.rows - 1);
+            map->row[at + i] = (uint32_t)value[i];
+        }
+    }
+    return WTE_OK;
+}
+
+static bool is_index_type(wte_dtype type)
+{
+    return type == WTE_I32 || type == WTE_I64 || type == WTE_U32 || type == WTE_U16 ||
+           type == WTE_I16 || type == WTE_U8 || type == WTE_U64;
+}
+
+static wte_status open_mapping(wte_model *m, uint64_t tensor, const wte_rows *stored,
+                               wte_error *err)
+{
+    wte__mapping *map = &m->mapping;
+    wte_tensor t;
+    wte_rows source;
+    WTE_TRY(wte_file_tensor(m->file, tensor, &t, err));
+    if (t.rank != 1 || !is_index_type(t.dtype))
+        return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                         "%s: 'mapping' must be a list of whole numbers, but has type %s and rank "
+                         "%" PRIu32,
+                         m->path, wte_dtype_name(t.dtype), t.rank);
+    if (t.shape[0] > WTE_LIMIT_VOCAB_IDS || stored->rows > UINT32_MAX)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                         "%s: 'mapping' names %" PRIu64 " ids, but at most %u are read", m->path,
+                         t.shape[0], WTE_LIMIT_VOCAB_IDS);
+    WTE_TRY(wte_file_rows(m->file, tensor, &source, err));
+    map->stored = *stored;
+    map->count = t.shape[0];
+    if (map->count == 0) return WTE_OK;
+    map->row = wte__alloc_array(m->allocator, map->count, sizeof *map->row);
+    if (!map->row) return wte__no_memory(err, map->count * sizeof *map->row, "the mapping");
+    wte_status status = load_mapping(m, &t, &source, map, err);
+    if (status == WTE_OK) return WTE_OK;
+    wte__free(m->allocator, map->row, (size_t)map->count * sizeof *map->row);
+    memset(map, 0, sizeof *map);
+    return status;
+}
+
+/* Rows first .. first + n - 1 of a turned matrix: a piece of every stored row, spread out. */
+static wte_status read_turned_block(void *ctx, uint64_t first, size_t n, void *out, wte_error *err)
+{
+    const wte__turned *t = ctx;
+    unsigned char piece[COLUMNS_AT_ONCE];
+    const size_t at_once = COLUMNS_AT_ONCE / t->element;
+    for (size_t done = 0; done < n;) {
+        size_t now = n - done < at_once ? n - done : at_once;
+        for (uint64_t d = 0; d < t->dim; d++) {
+            uint64_t at = (d * t->rows + first + done) * t->element;
+            WTE_TRY(wte_file_read(t->file, t->tensor, at, piece, now * t->element, err));
+            for (size_t i = 0; i < now; i++)
+                memcpy((char *)out + ((done + i) * t->dim + d) * t->element, piece + i * t->element,
+                       t->element);
+        }
+        done += now;
+    }
+    return WTE_OK;
+}
+
+static wte_status read_turned(void *ctx, const uint64_t *ids, size_t n, void *out, wte_error *err)
+{
+    const wte__turned *t = ctx;
+    for (size_t i = 0; i < n; i++)
+        WTE_TRY(read_turned_block(ctx, ids[i], 1, (char *)out + i * t->dim * t->element, err));
+    return WTE_OK;
+}
+
+static wte_status turn(wte_model *m, const wte_tensor *t, wte__turned *turned, wte_model_table *out,
+                       wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    if (t->column_major || t->big_endian)
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                         "%s: '%s' is stored dim x rows and in another order besides", m->path,
+                         wte__show(shown, t->name, t->name_bytes));
+    wte__turned made = { m->file, out->tensor, out->source.cols, out->source.rows,
+                         wte_dtype_bytes(t->dtype) };
+    *turned = made;
+    out->rows = made.rows;
+    out->dim = made.dim;
+    out->row_bytes = 0;
+    out->transposed = true;
+    wte_rows source = { made.rows, made.dim,    t->dtype,          0,     NULL,
+                        0,         read_turned, read_turned_block, turned };
+    out->source = source;
+    return WTE_OK;
+}
+
+wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *want,
+                           wte_model_table *out, wte_error *err)
+{
+    wte_tensor t;
+    wte_rows stored;
+    if (!want->why) return wte__no_memory(err, 400, "the reason of a choice");
+    WTE_TRY(wte_file_tensor(m->file, want->tensor, &t, err));
+    WTE_TRY(wte_file_rows(m->file, want->tensor, &stored, err));
+    uint64_t tight = stored.cols * wte_dtype_bytes(t.dtype);
+    wte_model_table made = { t.name,      want->why,    t.dtype,  stored.rows,
+                             stored.cols, want->tensor, t.offset, t.column_major ? 0 : tight,
+                             t.part,      false,        false,    stored };
+    if (want->transposed) WTE_TRY(turn(m, &t, &m->turned[slot], &made, err));
+    if (want->mapping != WTE_NOWHERE && slot == 0) {
+        WTE_TRY(open_mapping(m, want->mapping, &stored, err));
+        wte_rows source = { m->mapping.count, stored.cols, t.dtype,    0, NULL, 0,
+                            read_mapped,      NULL,        &m->mapping };
+        made.rows = m->mapping.count;
+        made.mapped = true;
+        made.source = source;
+    }
+    *out = made;
+    return WTE_OK;
+}
