@@ -89,6 +89,11 @@ void cli_json_object(cli_json *j, const char *key)
     open_container(j, key, false, false);
 }
 
+void cli_json_short(cli_json *j, const char *key)
+{
+    open_container(j, key, false, true);
+}
+
 void cli_json_list(cli_json *j, const char *key)
 {
     open_container(j, key, true, false);
@@ -128,7 +133,10 @@ void cli_json_bytes(cli_json *j, const char *key, const void *text, size_t bytes
     put_string(j->out, text, bytes);
     if (valid || !key) return;
     fputc(',', j->out);
-    if (!j->open[j->depth - 1].line) indent(j);
+    if (j->open[j->depth - 1].line)
+        fputc(' ', j->out);
+    else
+        indent(j);
     fprintf(j->out, "\"%s_bytes\": \"", key);
     for (size_t i = 0; i < bytes; i++) fprintf(j->out, "%02x", at[i]);
     fputc('"', j->out);

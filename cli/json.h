@@ -30,9 +30,10 @@ void cli_json_begin(cli_json *j, FILE *out, const char *schema); /* opens the ou
 void cli_json_end(cli_json *j);                                  /* closes it, newline */
 
 void cli_json_object(cli_json *j, const char *key);
-void cli_json_list(cli_json *j, const char *key); /* one item a line */
-void cli_json_line(cli_json *j, const char *key); /* a list on one line: shapes, vectors */
-void cli_json_close(cli_json *j);                 /* the innermost of these */
+void cli_json_short(cli_json *j, const char *key); /* an object on one line */
+void cli_json_list(cli_json *j, const char *key);  /* one item a line */
+void cli_json_line(cli_json *j, const char *key);  /* a list on one line: shapes, vectors */
+void cli_json_close(cli_json *j);                  /* the innermost of these */
 
 void cli_json_text(cli_json *j, const char *key, const char *text); /* NULL = null */
 /* Bytes that should be UTF-8. Broken bytes become U+FFFD; in an object a field `key`_bytes with all

@@ -25,6 +25,9 @@ cli_vocab cli_vocab_for(char *const *words, int n, bool as_text);
 /* The id that a word names: itself when it is one and as_text is false, else the token of that
  * text. Negative and too large ids are passed on. 0, or the exit code after a message. */
 int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text, int64_t *id);
-/* The text of a token as people write it, quoted and safe for a terminal; "" when it has none. */
-void cli_put_token(FILE *out, const wte_model *m, uint64_t id);
+/* The text of a token as people write it, NUL-terminated, from malloc; NULL when it has none. */
+char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes);
+/* The same in quotes and safe for a terminal; nothing when it has none. Returns the columns taken;
+ * out NULL = only these. */
+size_t cli_put_token(FILE *out, const wte_model *m, int64_t id);
 #endif

@@ -34,7 +34,8 @@ static void put_message(const cli *c, const char *kind, const char *text)
     fputc('\n', stderr);
 }
 
-static void put_formatted(const cli *c, const char *kind, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void put_formatted(const cli *c, const char *kind,
+                                                                const char *fmt, va_list ap)
 {
     char *text = NULL;
     if (vasprintf(&text, fmt, ap) < 0) text = NULL;
@@ -165,6 +166,42 @@ int cli_binary_ok(const cli *c, const char *path)
     bool to_stdout = !path || strcmp(path, "-") == 0;
     if (!to_stdout || !isatty(STDOUT_FILENO)) return CLI_DONE;
     return cli_usage(c, "binary is not written to a terminal; give -o FILE, or redirect");
+}
+
+int cli_sink_open(const cli *c, const char *path, cli_sink *out)
+{
+    *out = (cli_sink){ .stream = stdout, .path = path };
+    if (!path || strcmp(path, "-") == 0) return CLI_DONE;
+    wte_error err;
+    wte_status status = wte_writer_create(path, &out->writer, &err);
+    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_OUTPUT, &err);
+    int fd = dup(wte_writer_fd(out->writer)); /* the writer keeps its own, to sync */
+    out->stream = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (out->stream) return CLI_DONE;
+    int why = errno;
+    if (fd >= 0) close(fd);
+    wte_writer_free(out->writer);
+    out->writer = NULL;
+    return cli_say_fail(c, CLI_OUTPUT, "%s: %s", path, strerror(why));
+}
+
+int cli_sink_close(const cli *c, cli_sink *sink, int code)
+{
+    if (!sink->writer) return code;
+    errno = 0;
+    bool failed = ferror(sink->stream) != 0;
+    if (fclose(sink->stream) != 0) failed = true;
+    if (failed && !code)
+        code = cli_say_fail(c, CLI_OUTPUT, "%s: cannot write%s%s", sink->path, errno ? ": " : "",
+                            errno ? strerror(errno) : "");
+    if (!code) {
+        wte_error err;
+        wte_status status = wte_writer_commit(sink->writer, &err);
+        if (status != WTE_OK) code = cli_fail(c, status, CLI_SIDE_OUTPUT, &err);
+    }
+    wte_writer_free(sink->writer);
+    sink->writer = NULL;
+    return code;
 }
 
 int cli_pool(cli *c, wte_pool **out)

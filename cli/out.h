@@ -47,9 +47,8 @@ void cli_reading(const char *path);
 void cli_put_safe(FILE *out, const void *text, size_t bytes);
 /* The same in double quotes, with " as \". */
 void cli_put_quoted(FILE *out, const void *text, size_t bytes);
-/* Columns that text takes on a terminal when it is put with cli_put_safe (wide characters count 1).
- */
-size_t cli_safe_width(const void *text, size_t bytes);
+/* Columns that cli_put_quoted takes on a terminal (wide characters count 1). */
+size_t cli_quoted_width(const void *text, size_t bytes);
 /* A field of a TSV file: tab, newline, CR and backslash as \t \n \r \\, other bytes as they are;
  * on a terminal use cli_put_safe. */
 void cli_put_tsv(FILE *out, const void *text, size_t bytes);
@@ -81,6 +80,18 @@ const char *cli_plain(const cli *c); /* stdout: ends the others */
 /* Whether binary may be written to `path` ("-" or NULL = stdout): not to a terminal. 0, or
  * CLI_USAGE after a message. */
 int cli_binary_ok(const cli *c, const char *path);
+
+/* Where a command writes what -o names: stdout for "-" or NULL, else a file that takes its place
+ * when it is complete. */
+typedef struct cli_sink {
+    FILE *stream;
+    wte_writer *writer; /* NULL for stdout */
+    const char *path;
+} cli_sink;
+/* 0, or the exit code after a message. */
+int cli_sink_open(const cli *c, const char *path, cli_sink *out);
+/* Commit when code is 0, else give up what was written. Returns the exit code. */
+int cli_sink_close(const cli *c, cli_sink *sink, int code);
 
 /* The threads that --threads asks for (default: one per core); made at the first call. 0, or the
  * exit code after a message. */

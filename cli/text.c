@@ -54,17 +54,17 @@ void cli_put_quoted(FILE *out, const void *text, size_t bytes)
     fputc('"', out);
 }
 
-size_t cli_safe_width(const void *text, size_t bytes)
+size_t cli_quoted_width(const void *text, size_t bytes)
 {
     const char *at = text;
-    size_t width = 0;
+    size_t width = 2;
     for (size_t left = bytes; left;) {
         char buf[8];
         bool safe;
         size_t n = wte_utf8_next(at, left, &safe);
         if (n == 0) n = 1;
         for (size_t i = 0; i < n && !safe; i++) width += escape((unsigned char)at[i], buf);
-        width += safe;
+        if (safe) width += *at == '"' ? 2 : 1;
         at += n;
         left -= n;
     }
