@@ -1,0 +1,146 @@
+/* The parallel loop: every index exactly once, whoever calls and however often. */
+#include "test.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/limits.h"
+#include "base/thread.h"
+
+enum { MOST = 1000 };
+
+typedef struct marks {
+    atomic_uint count[MOST];
+} marks;
+
+static void mark(void *ctx, uint64_t i)
+{
+    marks *m = ctx;
+    atomic_fetch_add_explicit(&m->count[i], 1, memory_order_relaxed);
+}
+
+static void every_index_is_worked_exactly_once(void **state)
+{
+    (void)state;
+    static const uint32_t threads[] = { 1, 2, 3, 8 };
+    static const uint64_t sizes[] = { 0, 1, 2, 3, 7, 8, 9, MOST };
+    for (size_t t = 0; t < 4; t++) {
+        wte_error err;
+        wte_pool *pool;
+        assert_ok(wte_pool_create(threads[t], &pool, &err), err);
+        assert_int_equal(wte_pool_threads(pool), threads[t]);
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+            static marks m;
+            memset(&m, 0, sizeof m);
+            wte__parallel(pool, sizes[k], mark, &m);
+            for (uint64_t i = 0; i < MOST; i++) assert_int_equal(m.count[i], i < sizes[k]);
+        }
+        wte_pool_free(pool);
+    }
+}
+
+static void without_a_pool_the_caller_works_in_order(void **state)
+{
+    (void)state;
+    static marks m;
+    memset(&m, 0, sizeof m);
+    wte__parallel(NULL, 5, mark, &m);
+    for (uint64_t i = 0; i < 6; i++) assert_int_equal(m.count[i], i < 5);
+    assert_int_equal(wte_pool_threads(NULL), 1);
+    wte_pool_free(NULL);
+}
+
+/* What a job wrote before is seen after it, without atomics: the loop itself orders memory. */
+static uint64_t plain[64];
+static void add_plain(void *ctx, uint64_t i)
+{
+    plain[i] += *(const uint64_t *)ctx;
+}
+
+static void many_small_jobs_follow_one_another(void **state)
+{
+    (void)state;
+    wte_error err;
+    wte_pool *pool;
+    assert_ok(wte_pool_create(4, &pool, &err), err);
+    memset(plain, 0, sizeof plain);
+    uint64_t sum = 0;
+    for (uint64_t job = 1; job <= 3000; job++) {
+        wte__parallel(pool, 64, add_plain, &job);
+        sum += job;
+    }
+    for (size_t i = 0; i < 64; i++) assert_int_equal(plain[i], sum);
+    wte_pool_free(pool);
+}
+
+typedef struct caller {
+    wte_pool *pool;
+    marks m;
+} caller;
+
+static void *call_often(void *arg)
+{
+    caller *c = arg;
+    for (int job = 0; job < 200; job++) wte__parallel(c->pool, 50, mark, &c->m);
+    return NULL;
+}
+
+static void several_callers_take_turns_on_one_pool(void **state)
+{
+    (void)state;
+    static caller callers[3];
+    wte_error err;
+    wte_pool *pool;
+    pthread_t thread[3];
+    memset(callers, 0, sizeof callers);
+    assert_ok(wte_pool_create(3, &pool, &err), err);
+    for (int i = 0; i < 3; i++) {
+        callers[i].pool = pool;
+        assert_int_equal(pthread_create(&thread[i], NULL, call_often, &callers[i]), 0);
+    }
+    for (int i = 0; i < 3; i++) assert_int_equal(pthread_join(thread[i], NULL), 0);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < MOST; k++) assert_int_equal(callers[i].m.count[k], k < 50 ? 200 : 0);
+    wte_pool_free(pool);
+}
+
+static void sleeping_workers_wake_up_and_go_home(void **state)
+{
+    (void)state;
+    static marks m;
+    memset(&m, 0, sizeof m);
+    for (int round = 0; round < 20; round++) {
+        wte_error err;
+        wte_pool *pool;
+        assert_ok(wte_pool_create(4, &pool, &err), err);
+        if (round % 2) { /* long enough for the workers to have gone to sleep */
+            usleep(3000);
+            wte__parallel(pool, MOST, mark, &m);
+        }
+        wte_pool_free(pool); /* also at once, before a worker has looked for work */
+    }
+    for (int k = 0; k < MOST; k++) assert_int_equal(m.count[k], 10);
+}
+
+static void a_pool_has_as_many_threads_as_asked_for(void **state)
+{
+    (void)state;
+    wte_error err;
+    wte_pool *pool;
+    assert_ok(wte_pool_create(0, &pool, &err), err);
+    assert_in_range(wte_pool_threads(pool), 1, WTE_LIMIT_THREADS);
+    wte_pool_free(pool);
+    assert_fails(wte_pool_create(WTE_LIMIT_THREADS + 1, &pool, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+                 "257 threads, but at most 256");
+    assert_null(pool);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST("every index is worked exactly once", every_index_is_worked_exactly_once),
+    TEST("without a pool the caller does all", without_a_pool_the_caller_works_in_order),
+    TEST("many small jobs follow one another", many_small_jobs_follow_one_another),
+    TEST("several callers take turns on one pool", several_callers_take_turns_on_one_pool),
+    TEST("sleeping workers wake up and go home", sleeping_workers_wake_up_and_go_home),
+    TEST("a pool has as many threads as asked for", a_pool_has_as_many_threads_as_asked_for),
+};
+TEST_MAIN(tests)
