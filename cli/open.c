@@ -1,0 +1,114 @@
+/* Opening MODEL, and the ids and token texts that are typed beside it. */
+#include "open.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "out.h"
+
+/* A vocabulary is read by default when that costs no more than a few milliseconds. */
+#define CHEAP_VOCAB_BYTES (4u << 20)
+
+static bool vocab_is_cheap(const char *path)
+{
+    static const char *const names[] = { "tokenizer.json", "vocab.json", "vocab.txt" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char file[4096];
+        struct stat st;
+        int used = snprintf(file, sizeof file, "%s/%s", path, names[i]);
+        if (used < 0 || used >= (int)sizeof file) return false;
+        if (stat(file, &st) == 0 && st.st_size > (off_t)CHEAP_VOCAB_BYTES) return false;
+    }
+    return true;
+}
+
+int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
+{
+    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
+    wte_error err;
+    opt.tensor = cli_text(c, "tensor");
+    opt.head = cli_text(c, "head");
+    bool wanted = vocab == CLI_VOCAB_ALL ||
+                  (vocab == CLI_VOCAB_CHEAP && (c->verbose || vocab_is_cheap(path)));
+    opt.without_vocab = !wanted;
+    cli_reading(path);
+    wte_status status = wte_model_open(path, &opt, out, &err);
+    if (status == WTE_OK) return CLI_DONE;
+    /* a name that is not there was typed; a file that is not there is input */
+    bool typed = status == WTE_E_NOT_FOUND && (opt.tensor || opt.head);
+    return cli_fail(c, status, typed ? CLI_SIDE_TYPED : CLI_SIDE_INPUT, &err);
+}
+
+int cli_input_table(const cli *c, const wte_model *m, const wte_model_table **out)
+{
+    wte_error err;
+    wte_status status = wte_model_input(m, out, &err);
+    return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
+}
+
+bool cli_is_id(const char *word)
+{
+    if (*word == '-') word++;
+    if (!*word) return false;
+    for (; *word; word++)
+        if (!isdigit((unsigned char)*word)) return false;
+    return true;
+}
+
+cli_vocab cli_vocab_for(char *const *words, int n, bool as_text)
+{
+    for (int i = 0; i < n; i++)
+        if (as_text || !cli_is_id(words[i])) return CLI_VOCAB_ALL;
+    return CLI_VOCAB_CHEAP;
+}
+
+int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text, int64_t *id)
+{
+    *id = 0;
+    if (!as_text && cli_is_id(word)) {
+        if (cli_read_signed(word, id)) return CLI_DONE;
+        return cli_say_fail(c, CLI_USAGE, "id %s is beyond any table's last row", word);
+    }
+    const wte_vocab *vocab = wte_model_vocab(m);
+    if (!vocab) {
+        const char *problem = wte_model_vocab_problem(m);
+        if (*problem) return cli_say_fail(c, CLI_INPUT, "%s", problem);
+        return cli_say_fail(c, CLI_USAGE,
+                            "'%s' is no number, and %s has no vocabulary in which to find a token",
+                            word, wte_model_path(m));
+    }
+    wte_error err;
+    uint64_t found, others;
+    wte_status status = wte_vocab_find(vocab, word, strlen(word), &found, &others, &err);
+    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_TYPED, &err);
+    if (others)
+        cli_note(c, "'%s' is the text of %llu more token%s; id %llu is taken", word,
+                 (unsigned long long)others, others == 1 ? "" : "s", (unsigned long long)found);
+    *id = (int64_t)found;
+    return CLI_DONE;
+}
+
+char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes)
+{
+    const wte_vocab *vocab = wte_model_vocab(m);
+    *bytes = 0;
+    uint64_t n = vocab && id >= 0 ? wte_vocab_text(vocab, (uint64_t)id, NULL, 0) : 0;
+    char *text = n && n < SIZE_MAX ? malloc((size_t)n + 1) : NULL;
+    if (!text) return NULL;
+    *bytes = (size_t)wte_vocab_text(vocab, (uint64_t)id, text, n);
+    text[n] = '\0';
+    return text;
+}
+
+size_t cli_put_token(FILE *out, const wte_model *m, int64_t id)
+{
+    size_t bytes;
+    char *text = cli_token_text(m, id, &bytes);
+    if (!text) return 0;
+    size_t width = cli_quoted_width(text, bytes);
+    if (out) cli_put_quoted(out, text, bytes);
+    free(text);
+    return width;
+}
