@@ -57,10 +57,11 @@ WTE_API bool wte_dtype_fits(wte_dtype from, wte_dtype to);
 
 /** What a conversion lost. Counts of elements. */
 typedef struct wte_convert_report {
-    uint64_t overflow;  /* finite, but beyond the target's range (became inf, NaN or the limit) */
+    uint64_t overflow;  /* beyond the target's range (became inf, NaN or the limit): a finite value,
+                           or an infinity where the target has none */
     uint64_t underflow; /* not zero, but became zero */
-    uint64_t inexact;   /* finite, in range and not zero afterwards, but rounded */
-    uint64_t nan;       /* NaN on the way in (kept NaN where the target has one, else 0) */
+    uint64_t inexact; /* in range and not zero afterwards, but rounded; to bool: neither 0 nor 1 */
+    uint64_t nan;     /* NaN on the way in (kept NaN where the target has one, else 0) */
 } wte_convert_report;
 
 /** Convert n elements.
@@ -69,7 +70,9 @@ typedef struct wte_convert_report {
  *  payload bits kept where the target has room, always quiet). Beyond the range: f16, bf16, f32,
  *  f8_e5m2 get an infinity of the sign, f8_e4m3 (which has none) NaN, integers their nearest limit,
  *  NaN to an integer 0; bool is value != 0. All of these are counted in `report`.
- *  f64 -> f16/bf16/f8 rounds once, not through f32.
+ *  f64 -> f16/bf16/f8 rounds once, not through f32. The same type on both sides copies the bits,
+ *  whatever they are. Assumes the default floating-point environment (rounding to nearest,
+ *  subnormal numbers kept).
  *
  *  src, dst  n elements, any alignment, not overlapping; report may be NULL (it is added to)
  *  returns   E_UNSUPPORTED for a type that does not convert; E_ARGUMENT for NULL with n > 0
