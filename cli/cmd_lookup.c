@@ -72,16 +72,14 @@ static int write_binary(lookup_job *job, bool npy)
         shape[job->ids.rank] = job->table->source.cols;
         wte_status status =
             wte_npy_header(job->type, shape, job->ids.rank + 1, header, sizeof header, &n, &err);
-        if (status == WTE_OK)
-            fwrite(header, 1, n, job->out);
-        else
-            code = cli_fail(job->c, status, CLI_SIDE_TYPED, &err);
+        code = status == WTE_OK ? cli_sink_put(job->c, &job->sink, header, n)
+                                : cli_fail(job->c, status, CLI_SIDE_TYPED, &err);
     }
-    for (uint64_t at = 0; at < job->ids.count && !code && !ferror(job->out);) {
+    for (uint64_t at = 0; at < job->ids.count && !code;) {
         uint64_t left = job->ids.count - at;
         size_t n = left < cap ? (size_t)left : cap;
         code = lookup_rows(job, at, n, ids, rows);
-        if (!code && row_bytes) fwrite(rows, row_bytes, n, job->out);
+        if (!code) code = cli_sink_put(job->c, &job->sink, rows, n * row_bytes);
         at += n;
     }
     free(ids);
@@ -92,23 +90,20 @@ static int write_binary(lookup_job *job, bool npy)
 /* Why there may be no such row: what a person would look for next. */
 static void print_hint(const lookup_job *job, int64_t id)
 {
-    uint64_t rows = job->table->source.rows;
     const wte_model_config *config = wte_model_config_of(job->model);
     size_t bytes;
     char *token = cli_token_text(job->model, id, &bytes);
     if (id < 0) {
-        fputs("negative ids do not count from the end; --ignore-id gives zeros", stderr);
+        fputs(": negative ids do not count from the end; --ignore-id gives zeros", stderr);
     } else if (token) {
-        fputs("the vocabulary has token ", stderr);
+        fputs(": the vocabulary has token ", stderr);
         cli_put_quoted(stderr, token, bytes);
         fputs(" for it, but the table was not resized", stderr);
-    } else if ((uint64_t)id == rows) {
-        fputs("one past the last row: ids count from zero", stderr);
+    } else if ((uint64_t)id == job->table->source.rows) {
+        fputs(": one past the last row: ids count from zero", stderr);
     } else if (config && (uint64_t)id < config->vocab_size) {
-        fprintf(stderr, "config.json says vocab_size %" PRIu64 ", but the table has fewer rows",
+        fprintf(stderr, ": config.json says vocab_size %" PRIu64 ", but the table has fewer rows",
                 config->vocab_size);
-    } else {
-        fprintf(stderr, "the table has %" PRIu64 " row%s", rows, rows == 1 ? "" : "s");
     }
     free(token);
 }
@@ -128,7 +123,7 @@ static int refuse_bad_ids(const lookup_job *job)
         cli_say_fail(job->c, code, "%s: %" PRIu64 " of %" PRIu64 " ids have no row; %s", from,
                      bad->count, job->ids.count, valid);
     for (uint32_t i = 0; i < bad->n_first; i++) {
-        fprintf(stderr, "  position %" PRIu64 ": id %" PRId64 ": ", bad->first[i].position,
+        fprintf(stderr, "  position %" PRIu64 ": id %" PRId64, bad->first[i].position,
                 bad->first[i].value);
         print_hint(job, bad->first[i].value);
         fputc('\n', stderr);
@@ -213,17 +208,16 @@ static int answer(lookup_job *job)
         code = cli_pool(c, &pool);
         if (code) return code;
     }
-    cli_sink sink;
-    code = cli_sink_open(c, cli_text(c, "output"), &sink);
+    code = cli_sink_open(c, cli_text(c, "output"), &job->sink);
     if (code) return code;
-    job->out = sink.stream;
+    job->out = job->sink.stream;
     if (c->json)
         code = lookup_print_json(job);
     else if (cli_given(c, "npy") || cli_given(c, "raw"))
         code = write_binary(job, cli_given(c, "npy"));
     else
         code = lookup_print_text(job, cli_given(c, "full"));
-    code = cli_sink_close(c, &sink, code);
+    code = cli_sink_close(c, &job->sink, code);
     if (!code && job->report.count)
         cli_note(c, "%" PRIu64 " of %" PRIu64 " ids have no row; they gave zeros",
                  job->report.count, job->ids.count);

@@ -93,13 +93,18 @@ static int take_byte(text_reader *r, char byte)
         if (byte == '\n') r->line++;
         return code;
     }
+    if (byte < ' ' || byte > '~')
+        return cli_say_fail(r->c, CLI_INPUT,
+                            "%s: line %" PRIu64 ": byte 0x%02x is no text of numbers; for raw "
+                            "numbers give --ids-type",
+                            r->ids->from, r->line, (unsigned)(unsigned char)byte);
     if (r->n_word + 1 < sizeof r->word) {
         r->word[r->n_word++] = byte;
         return CLI_DONE;
     }
     r->word[r->n_word] = '\0';
     return cli_say_fail(r->c, CLI_INPUT,
-                        "%s: line %" PRIu64 ": '%s...' is no id; for raw numbers give --ids-type",
+                        "%s: line %" PRIu64 ": '%s...' is no id (ids are whole numbers)",
                         r->ids->from, r->line, r->word);
 }
 

@@ -17,7 +17,8 @@ typedef struct lookup_job {
     bool zero_bad;      /* --bad-ids zero */
     wte_dtype type;     /* of what comes out */
     wte_bad_ids report; /* of all ids */
-    FILE *out;
+    cli_sink sink;
+    FILE *out; /* the sink's stream */
 } lookup_job;
 
 /* Rows for ids at .. at + n - 1, tight; values gets the ids themselves. 0, or the exit code after a

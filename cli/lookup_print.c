@@ -66,11 +66,6 @@ static int each_row(lookup_job *job, batch *b, uint64_t from, uint64_t to,
     return CLI_DONE;
 }
 
-static bool is_integer(wte_dtype type)
-{
-    return type >= WTE_I8 && type <= WTE_BOOL;
-}
-
 /* Text ----------------------------------------------------------------------------------------- */
 
 typedef struct text_printer {
@@ -126,7 +121,8 @@ static int print_row(void *ctx, const batch *b, size_t i)
             k = cols - EDGE_COLUMNS;
         }
         fputs("  ", out);
-        cli_put_number(out, &p->digits, b->row[k]);
+        cli_put_number(out, &p->digits, b->row[k],
+                       b->rows + i * b->row_bytes + k * wte_dtype_bytes(p->job->type));
     }
     if (!is_row(p->job, b->ids[i])) fputs("  (no row: zeros)", out);
     fputc('\n', out);
@@ -188,11 +184,10 @@ static int print_rows(text_printer *p, batch *b)
 
 int lookup_print_text(lookup_job *job, bool full)
 {
-    text_printer p = { .job = job, .full = full };
+    text_printer p = { .job = job, .full = full, .digits = { .type = job->type } };
     batch b;
     int code = batch_make(job, &b);
     if (code) return code;
-    p.digits.integer = is_integer(job->type);
     p.tokens = wte_model_vocab(job->model) != NULL;
     print_head(job);
     code = print_rows(&p, &b);
@@ -223,7 +218,7 @@ static void json_element(cli_json *j, wte_dtype type, const char *stored, double
         return;
     default: break;
     }
-    if (is_integer(type))
+    if (type >= WTE_I8 && type <= WTE_BOOL)
         cli_json_signed(j, NULL, (int64_t)value);
     else
         cli_json_f32(j, NULL, (float)value);

@@ -11,13 +11,21 @@
 /* A vocabulary is read by default when that costs no more than a few milliseconds. */
 #define CHEAP_VOCAB_BYTES (4u << 20)
 
+/* Looks where wte_model_open looks: in the directory, or beside the file. */
 static bool vocab_is_cheap(const char *path)
 {
     static const char *const names[] = { "tokenizer.json", "vocab.json", "vocab.txt" };
+    struct stat st;
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    const char *join = "";
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        folder = (int)strlen(path);
+        join = "/";
+    }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char file[4096];
-        struct stat st;
-        int used = snprintf(file, sizeof file, "%s/%s", path, names[i]);
+        int used = snprintf(file, sizeof file, "%.*s%s%s", folder, path, join, names[i]);
         if (used < 0 || used >= (int)sizeof file) return false;
         if (stat(file, &st) == 0 && st.st_size > (off_t)CHEAP_VOCAB_BYTES) return false;
     }

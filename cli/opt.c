@@ -274,6 +274,16 @@ static int check_words(const cli *c)
     return CLI_DONE;
 }
 
+/* Said here, since a command may find that it needs no threads at all. */
+static int check_threads(const cli *c)
+{
+    uint64_t threads;
+    if (!(c->command->common & CLI_WITH_THREADS)) return CLI_DONE;
+    if (!cli_unsigned(c, "threads", 1, &threads) || (threads >= 1 && threads <= UINT32_MAX))
+        return CLI_DONE;
+    return cli_usage(c, "--threads %s: wants at least 1", cli_text(c, "threads"));
+}
+
 int cli_parse(cli *c, int argc, char **argv)
 {
     size_t cap = (size_t)(argc > 0 ? argc : 0) + 1;
@@ -298,7 +308,9 @@ int cli_parse(cli *c, int argc, char **argv)
     c->quiet = cli_given(c, "quiet");
     c->verbose = cli_given(c, "verbose");
     c->json = (c->command->common & CLI_WITH_JSON) && cli_given(c, "json");
-    return cli_given(c, "help") ? CLI_DONE : check_words(c);
+    if (cli_given(c, "help")) return CLI_DONE;
+    int code = check_threads(c);
+    return code ? code : check_words(c);
 }
 
 void cli_parse_clear(cli *c)

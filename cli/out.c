@@ -131,7 +131,7 @@ int cli_out_finish(const cli *c, int code)
         failed = true;
         why = errno;
     }
-    if (!failed) return code;
+    if (!failed || code == CLI_OUTPUT) return code; /* else it has been said */
     return cli_say_fail(c, CLI_OUTPUT, "cannot write to standard output%s%s", why ? ": " : "",
                         why ? strerror(why) : "");
 }
@@ -185,6 +185,13 @@ int cli_sink_open(const cli *c, const char *path, cli_sink *out)
     return cli_say_fail(c, CLI_OUTPUT, "%s: %s", path, strerror(why));
 }
 
+int cli_sink_put(const cli *c, const cli_sink *sink, const void *data, size_t bytes)
+{
+    if (!bytes || fwrite(data, 1, bytes, sink->stream) == bytes) return CLI_DONE;
+    return cli_say_fail(c, CLI_OUTPUT, "%s: cannot write: %s",
+                        sink->writer ? sink->path : "standard output", strerror(errno));
+}
+
 int cli_sink_close(const cli *c, cli_sink *sink, int code)
 {
     if (!sink->writer) return code;
@@ -208,13 +215,11 @@ int cli_pool(cli *c, wte_pool **out)
 {
     *out = c->pool;
     if (c->pool) return CLI_DONE;
-    uint64_t threads;
-    bool given = cli_unsigned(c, "threads", 0, &threads);
-    if (given && (threads == 0 || threads > UINT32_MAX))
-        return cli_usage(c, "--threads %s: wants at least 1", cli_text(c, "threads"));
+    uint64_t threads; /* checked by cli_parse; 0 = one per core */
+    cli_unsigned(c, "threads", 0, &threads);
     wte_error err;
     wte_status status = wte_pool_create((uint32_t)threads, &c->pool, &err);
-    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_OUTPUT, &err);
+    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_TYPED, &err);
     *out = c->pool;
     return CLI_DONE;
 }

@@ -7,7 +7,7 @@
 #ifndef WTE_CLI_OUT_H
 #define WTE_CLI_OUT_H
 #include <stdio.h>
-#include <wte/base.h>
+#include <wte/dtype.h>
 
 #include "opt.h"
 
@@ -59,16 +59,17 @@ const char *cli_size(char buf[32], uint64_t bytes);
 /* "4th" */
 const char *cli_ordinal(char buf[32], uint64_t n);
 
-/* How the numbers of one vector or matrix are printed: all the same way. { false } to start;
- * integer is set by the caller, from the type of the elements. */
+/* How the numbers of one vector or matrix are printed: all the same way. { type } to start. */
 typedef struct cli_digits {
-    bool integer, negative;
+    wte_dtype type;
+    bool negative;
     double largest;
 } cli_digits;
 /* Look at n values; may be called again with more before the first is printed. */
 void cli_digits_look(cli_digits *d, const double *values, size_t n);
-/* Four decimals, or an exponent where these say nothing; padded to one width. */
-void cli_put_number(FILE *out, const cli_digits *d, double value);
+/* Four decimals, or an exponent where these say nothing; padded to one width. Integers of 64 bits
+ * are taken from `stored`, which may be NULL for other types. */
+void cli_put_number(FILE *out, const cli_digits *d, double value, const void *stored);
 
 /* Escape sequences, or "" when the stream takes no colours (no terminal, NO_COLOR, TERM=dumb). */
 const char *cli_bold(const cli *c);  /* stdout */
@@ -90,6 +91,7 @@ typedef struct cli_sink {
 } cli_sink;
 /* 0, or the exit code after a message. */
 int cli_sink_open(const cli *c, const char *path, cli_sink *out);
+int cli_sink_put(const cli *c, const cli_sink *sink, const void *data, size_t bytes);
 /* Commit when code is 0, else give up what was written. Returns the exit code. */
 int cli_sink_close(const cli *c, cli_sink *sink, int code);
 

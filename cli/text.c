@@ -132,20 +132,29 @@ void cli_digits_look(cli_digits *d, const double *values, size_t n)
     }
 }
 
-#define NUMBER_TEXT 64 /* integers of tables have at most 20 digits; others are short by style */
-static int format_number(char text[NUMBER_TEXT], int style, double value)
+#define NUMBER_TEXT 64 /* integers have at most 20 digits; the other styles are short */
+static int format_number(char text[NUMBER_TEXT], const cli_digits *d, double value)
 {
-    if (style == 0) return snprintf(text, NUMBER_TEXT, "%.0f", value);
-    if (style == 1) return snprintf(text, NUMBER_TEXT, "%.4f", value);
+    bool fixed = d->largest == 0 || (d->largest >= FIXED_FROM && d->largest < FIXED_TO);
+    if (d->type >= WTE_I8 && d->type <= WTE_BOOL) return snprintf(text, NUMBER_TEXT, "%.0f", value);
+    if (fixed) return snprintf(text, NUMBER_TEXT, "%.4f", value);
     return snprintf(text, NUMBER_TEXT, "%.4e", value);
 }
 
-void cli_put_number(FILE *out, const cli_digits *d, double value)
+void cli_put_number(FILE *out, const cli_digits *d, double value, const void *stored)
 {
-    bool fixed = d->largest == 0 || (d->largest >= FIXED_FROM && d->largest < FIXED_TO);
-    int style = d->integer ? 0 : fixed ? 1 : 2;
     char text[NUMBER_TEXT];
-    int width = format_number(text, style, d->largest) + d->negative;
-    format_number(text, style, value);
+    int64_t whole;
+    uint64_t natural;
+    int width = format_number(text, d, d->largest) + d->negative;
+    format_number(text, d, value);
+    /* these may have more digits than a double */
+    if (d->type == WTE_I64) {
+        memcpy(&whole, stored, sizeof whole);
+        snprintf(text, sizeof text, "%" PRId64, whole);
+    } else if (d->type == WTE_U64) {
+        memcpy(&natural, stored, sizeof natural);
+        snprintf(text, sizeof text, "%" PRIu64, natural);
+    }
     fprintf(out, "%*s", width, text);
 }
