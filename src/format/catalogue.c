@@ -62,6 +62,14 @@ wte_status wte__metadata_add(wte_file *f, const char *key, const char *value, wt
     return WTE_OK;
 }
 
+bool wte__shape_bits(const uint64_t *shape, uint32_t rank, wte_dtype type, uint64_t *bits)
+{
+    *bits = 0;
+    uint64_t elements;
+    return wte_shape_bytes(shape, rank, 1, &elements) &&
+           wte_mul_u64(elements, wte_dtype_bits(type), bits);
+}
+
 /* Merge from[lo, mid) and from[mid, hi) into to[lo, hi). */
 static void merge(const char *from, char *to, size_t size, const size_t bounds[3],
                   int (*order)(const void *, const void *))

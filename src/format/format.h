@@ -75,6 +75,9 @@ wte_status wte__part_header(wte_file *f, wte__part *part, uint64_t bytes, wte_er
 wte_status wte__entry_add(wte_file *f, const wte__entry *entry, const uint64_t *shape,
                           wte_error *err);
 wte_status wte__metadata_add(wte_file *f, const char *key, const char *value, wte_error *err);
+/* Elements times bits of one; false when it overflows. A dimension of 0 makes it 0 whatever the
+ * others are. */
+bool wte__shape_bits(const uint64_t *shape, uint32_t rank, wte_dtype type, uint64_t *bits);
 /* Stable, in place; scratch has room for all n. */
 void wte__sort(void *base, size_t n, size_t size, int (*order)(const void *, const void *),
                void *scratch);

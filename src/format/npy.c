@@ -132,7 +132,8 @@ static wte_status read_integer(reader *r, uint64_t *out)
     wte_bytes word = read_word(r);
     uint64_t value = 0, i = 0;
     int base = 10;
-    if (word.size == 0 || word.data[0] < '0' || word.data[0] > '9')
+    if (word.size == 0 || word.data[0] < '0' || word.data[0] > '9' ||
+        (r->at < r->size && r->data[r->at] == '.'))
         return bad_at(r, WTE_E_FORMAT, start, "a dimension is no integer");
     if (word.data[word.size - 1] == 'L' && word.size > 1 && r->major <= 2) word.size--;
     if (word.size > 2 && word.data[0] == '0') {
@@ -375,14 +376,14 @@ wte_status wte__npy_read(wte_file *f, wte_error *err)
     reader r = { .path = f->parts[0].path, .err = err };
     WTE_TRY(load_header(&r, f));
     WTE_TRY(read_dictionary(&r));
-    uint32_t element = wte_dtype_bytes((wte_dtype)r.entry.dtype);
     const char *type = wte_dtype_name((wte_dtype)r.entry.dtype);
-    uint64_t bytes, left = file->size - r.size;
-    if (!wte_shape_bytes(r.shape, r.entry.rank, element, &bytes))
+    uint64_t bits, left = file->size - r.size;
+    if (!wte__shape_bits(r.shape, r.entry.rank, (wte_dtype)r.entry.dtype, &bits))
         return wte__fail(err, WTE_E_FORMAT, r.place[KEY_SHAPE],
                          "%s: shape x %s overflows 64 bits, but the file has %" PRIu64
                          " bytes of data",
                          r.path, type, left);
+    const uint64_t bytes = bits / 8;
     if (bytes > left)
         return wte__fail(err, WTE_E_FORMAT, file->size,
                          "%s: truncated: shape x %s needs %" PRIu64

@@ -151,9 +151,9 @@ static wte_status check_size(const reader *r, draft *d)
             return wte__fail(r->err, WTE_E_FORMAT, d->at,
                              "%s: tensor '%s' has no '%s' (byte %" PRIu64 ")", r->part->path,
                              d->shown, keys[i], d->at);
-    uint64_t bits;
     const char *type = wte_dtype_name((wte_dtype)d->entry.dtype);
-    if (!wte_shape_bytes(d->shape, d->entry.rank, wte_dtype_bits((wte_dtype)d->entry.dtype), &bits))
+    uint64_t bits;
+    if (!wte__shape_bits(d->shape, d->entry.rank, (wte_dtype)d->entry.dtype, &bits))
         return wte__fail(r->err, WTE_E_FORMAT, d->shape_at,
                          "%s: tensor '%s': shape x %s overflows 64 bits, but its data_offsets span "
                          "%" PRIu64 " bytes (byte %" PRIu64 ")",

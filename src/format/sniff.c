@@ -126,7 +126,8 @@ wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err)
     uint64_t text = text_start(head);
     if (begins(head, 0, "version https://git-lfs") || begins(head, 0, "version https://hawser"))
         return lfs_pointer(head, path, err);
-    if (begins_any_case(head, text, "<!doctype html") || begins_any_case(head, text, "<html"))
+    if (begins_any_case(head, text, "<!doctype html") || begins_any_case(head, text, "<html") ||
+        begins_any_case(head, text, "<head"))
         return wte__fail(err, WTE_E_FORMAT, 0,
                          "%s: is a web page (HTML), not tensors: the download went wrong", path);
     if (begins_any_case(head, text, "<?xml"))

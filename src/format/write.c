@@ -37,8 +37,7 @@ wte_status wte__tensor_out_check(const wte_tensor_out *t, const char *path, uint
     const char *name = t->name ? t->name : "";
     wte__show(shown, name, strlen(name));
     *bytes = 0;
-    uint32_t bits = wte_dtype_bits(t->dtype);
-    if (bits == 0)
+    if (wte_dtype_bits(t->dtype) == 0)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "%s: tensor '%s' has no element type (%d)", path, shown, (int)t->dtype);
     if (t->rank > WTE_MAX_RANK || (t->rank && !t->shape))
@@ -48,7 +47,7 @@ wte_status wte__tensor_out_check(const wte_tensor_out *t, const char *path, uint
             "is needed",
             path, shown, t->rank, WTE_MAX_RANK);
     uint64_t total;
-    if (!wte_shape_bytes(t->shape, t->rank, bits, &total))
+    if (!wte__shape_bits(t->shape, t->rank, t->dtype, &total))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "%s: tensor '%s': shape x %s overflows 64 bits", path, shown,
                          wte_dtype_name(t->dtype));
