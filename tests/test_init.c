@@ -175,8 +175,8 @@ static void seeds_count_modulo_two_to_the_32(void **state)
                            c = with_seed(WTE_INIT_TORCH_AVX2, 6);
     wte_table *ta = made(9, 9, WTE_F32, &a), *tb = made(9, 9, WTE_F32, &b),
               *tc = made(9, 9, WTE_F32, &c);
-    assert_memory_equal(wte_table_data(ta), wte_table_data(tb), 81 * 4);
-    assert_true(memcmp(wte_table_data(ta), wte_table_data(tc), 81 * 4) != 0);
+    assert_memory_equal(wte_table_data(ta), wte_table_data(tb), (size_t)81 * 4);
+    assert_true(memcmp(wte_table_data(ta), wte_table_data(tc), (size_t)81 * 4) != 0);
     wte_table_free(ta);
     wte_table_free(tb);
     wte_table_free(tc);

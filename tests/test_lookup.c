@@ -130,7 +130,7 @@ static void nothing_is_read_or_written_beyond_the_end(void **state)
     for (uint64_t cols = 0; cols <= 200; cols++) {
         const size_t table_bytes = (size_t)cols * 5, out_bytes = (size_t)cols * 9;
         uint8_t *table = test_guarded(table_bytes + 1) /* one more, as cols may be 0 */,
-                *out = test_guarded(out_bytes + 1), *id = test_guarded(9 * 2);
+                *out = test_guarded(out_bytes + 1), *id = test_guarded(18);
         for (size_t i = 0; i < table_bytes; i++) table[1 + i] = (uint8_t)test_noise(&noise);
         for (uint64_t i = 0; i < 9; i++) put_id(id, WTE_U16, i, (int64_t)((i * 2) % 5));
         const wte_rows rows = view_of(table + 1, 5, cols, WTE_U8);
@@ -139,7 +139,7 @@ static void nothing_is_read_or_written_beyond_the_end(void **state)
             assert_memory_equal(out + 1 + i * cols, table + 1 + ((i * 2) % 5) * cols, cols);
         test_guarded_free(table, table_bytes + 1);
         test_guarded_free(out, out_bytes + 1);
-        test_guarded_free(id, 9 * 2);
+        test_guarded_free(id, 18);
     }
 }
 

@@ -84,44 +84,52 @@ static void a_source_that_fails_is_heard(void **state)
     assert_int_equal(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 3), NULL, out, 0, NULL), WTE_E_IO);
 }
 
-/* 20000 ids in many blocks: a view, a view that converts, a reader, a reader that converts. */
+enum { ROWS = 500, COLS = 24, COUNT = 20000, BYTES = COUNT * COLS * 4 };
+static float noise_table[ROWS * COLS];
+static int32_t noise_ids[COUNT];
+
+/* One lookup with threads: kind 0 a view, 1 a view that converts, 2 a reader, 3 a reader that
+ * converts. Id 77 is ignored. */
+static void lookup_of_kind(int kind, wte_pool *pool, uint8_t *out)
+{
+    static const int64_t ignore = 77;
+    reader r;
+    const wte_rows view = view_of(noise_table, ROWS, COLS, WTE_F32),
+                   read = reader_of(&r, noise_table, ROWS, COLS, WTE_F32);
+    wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
+    opt.pool = pool;
+    opt.out_dtype = kind & 1 ? WTE_BF16 : WTE_F32;
+    opt.ignore_ids = &ignore;
+    opt.n_ignore_ids = 1;
+    assert_ok(wte_lookup_rows(kind & 2 ? &read : &view, ids_of(noise_ids, WTE_I32, COUNT), &opt,
+                              out, 0, &err),
+              err);
+}
+
 static void threads_do_not_show(void **state)
 {
     (void)state;
-    enum { ROWS = 500, COLS = 24, COUNT = 20000, BYTES = COUNT * COLS * 4 };
-    static float table[ROWS * COLS];
-    static int32_t ids[COUNT];
     uint8_t *out[4];
     uint64_t noise = 5;
-    const int64_t ignore = 77;
-    for (size_t i = 0; i < ROWS * COLS; i++) table[i] = (float)(test_noise(&noise) >> 40);
-    for (size_t i = 0; i < COUNT; i++) ids[i] = (int32_t)(test_noise(&noise) % ROWS);
+    for (size_t i = 0; i < (size_t)ROWS * COLS; i++)
+        noise_table[i] = (float)(test_noise(&noise) >> 40);
+    for (size_t i = 0; i < COUNT; i++) noise_ids[i] = (int32_t)(test_noise(&noise) % ROWS);
     for (uint32_t t = 0; t < 4; t++) {
         wte_pool *pool;
         assert_ok(wte_pool_create(1 + t, &pool, &err), err);
         out[t] = calloc(4, BYTES);
         assert_non_null(out[t]);
-        for (int kind = 0; kind < 4; kind++) {
-            reader r;
-            const wte_rows view = view_of(table, ROWS, COLS, WTE_F32),
-                           read = reader_of(&r, table, ROWS, COLS, WTE_F32);
-            wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
-            opt.pool = pool;
-            opt.out_dtype = kind & 1 ? WTE_BF16 : WTE_F32;
-            opt.ignore_ids = &ignore;
-            opt.n_ignore_ids = 1;
-            assert_ok(wte_lookup_rows(kind & 2 ? &read : &view, ids_of(ids, WTE_I32, COUNT), &opt,
-                                      out[t] + (size_t)kind * BYTES, 0, &err),
-                      err);
-        }
-        assert_memory_equal(out[t], out[0], 4 * (size_t)BYTES);
+        for (int kind = 0; kind < 4; kind++)
+            lookup_of_kind(kind, pool, out[t] + (size_t)kind * BYTES);
+        assert_memory_equal(out[t], out[0], (size_t)4 * BYTES);
         wte_pool_free(pool);
     }
-    assert_memory_equal(out[0], out[0] + 2 * (size_t)BYTES, 2 * (size_t)BYTES);
-    for (size_t i = 0; i < 100; i++) {
+    assert_memory_equal(out[0], out[0] + (size_t)2 * BYTES, (size_t)2 * BYTES);
+    for (size_t i = 0; i < COUNT; i++) {
         static const float zeros[COLS];
-        const float *row = ids[i] == 77 ? zeros : table + (size_t)ids[i] * COLS;
-        assert_memory_equal(out[0] + i * COLS * 4, row, COLS * 4);
+        const size_t row = (size_t)noise_ids[i] * COLS;
+        assert_memory_equal(out[0] + i * sizeof zeros,
+                            row == (size_t)77 * COLS ? zeros : noise_table + row, sizeof zeros);
     }
     for (int t = 0; t < 4; t++) free(out[t]);
 }
@@ -130,21 +138,21 @@ static void threads_do_not_show(void **state)
 static void the_error_does_not_depend_on_threads(void **state)
 {
     (void)state;
-    enum { ROWS = 9000, COUNT = 9000, COLS = 64 };
-    static int32_t ids[COUNT];
-    uint8_t *table = calloc(ROWS, COLS), *out = malloc((size_t)COUNT * COLS);
+    enum { ALL = 9000, WIDTH = 64 };
+    static int32_t ids[ALL];
+    uint8_t *table = calloc(ALL, WIDTH), *out = malloc((size_t)ALL * WIDTH);
     reader r;
     wte_pool *pool;
     assert_true(table && out);
-    const wte_rows rows = reader_of(&r, table, ROWS, COLS, WTE_U8);
+    const wte_rows rows = reader_of(&r, table, ALL, WIDTH, WTE_U8);
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     assert_ok(wte_pool_create(4, &pool, &err), err);
     opt.pool = pool;
     r.bad = 4000;
-    for (int i = 0; i < COUNT; i++) ids[i] = i;
+    for (int i = 0; i < ALL; i++) ids[i] = i;
     ids[8999] = 4000; /* fails in the last block as well */
     for (int i = 0; i < 20; i++)
-        assert_fails(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, COUNT), &opt, out, 0, &err), err,
+        assert_fails(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, ALL), &opt, out, 0, &err), err,
                      WTE_E_IO, 4000, "the disk is gone");
     wte_pool_free(pool);
     free(table);
