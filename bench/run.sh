@@ -1,0 +1,31 @@
+#!/bin/sh
+# Runs the benchmarks of a build, and the peers that this machine has; builds nothing.
+#
+# usage: bench/run.sh BUILD_DIR [UNIT...]      (default: every bench_<unit> in the build, then its peers)
+#
+# JSON lines go to stdout: keep them in a file for bench/compare.py. WTE_BENCH_ROUNDS sets the number of pairs.
+set -eu
+test $# -gt 0 || {
+    sed -n 's/^# usage: /usage: /p' "$0" >&2
+    exit 2
+}
+build=$(cd "$1" && pwd)
+shift
+cd "$(dirname "$0")"
+WTE_COMMIT=${WTE_COMMIT-$(git describe --always --dirty 2>/dev/null || echo unknown)}
+PYTHONDONTWRITEBYTECODE=1
+export WTE_COMMIT PYTHONDONTWRITEBYTECODE
+python=/usr/bin/python3 # the system's, which has its PyTorch and NumPy
+test -x "$python" || python=python3
+test $# -gt 0 || set -- $(ls bench_*.c | sed 's/^bench_//; s/\.c$//')
+for unit in "$@"; do
+    echo "bench: $unit" >&2
+    "$build/bench/bench_$unit"
+    for peer in peers/"$unit"_*.py; do
+        test -f "$peer" || continue
+        echo "bench: $unit against $(basename "$peer" .py)" >&2
+        status=0
+        "$python" "$peer" "$build/libwte.so" || status=$?
+        test "$status" -eq 0 || test "$status" -eq 77 || exit "$status"
+    done
+done
