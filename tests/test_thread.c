@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "base/limits.h"
@@ -135,7 +136,46 @@ static void a_pool_has_as_many_threads_as_asked_for(void **state)
     assert_null(pool);
 }
 
+#if defined(__linux__)
+/* Both chunks must be in work at once before either may end. */
+typedef struct meeting {
+    atomic_uint here;
+    pthread_t caller;
+    int worker_cpus; /* how many processors the worker may use */
+} meeting;
+static void meet(void *ctx, uint64_t i)
+{
+    (void)i;
+    meeting *m = ctx;
+    if (!pthread_equal(pthread_self(), m->caller)) {
+        cpu_set_t set;
+        assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof set, &set), 0);
+        m->worker_cpus = CPU_COUNT(&set);
+    }
+    atomic_fetch_add(&m->here, 1);
+    while (atomic_load(&m->here) < 2) sched_yield();
+}
+
+static void workers_keep_off_the_processor_of_the_caller(void **state)
+{
+    (void)state;
+    wte_error err;
+    wte_pool *pool;
+    meeting m = { .caller = pthread_self() };
+    cpu_set_t set;
+    assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof set, &set), 0);
+    assert_ok(wte_pool_create(2, &pool, &err), err);
+    wte__parallel(pool, 2, meet, &m);
+    assert_int_equal(m.worker_cpus, CPU_COUNT(&set) > 1 ? CPU_COUNT(&set) - 1 : 1);
+    wte_pool_free(pool);
+}
+#endif
+
 static const struct CMUnitTest tests[] = {
+#if defined(__linux__)
+    TEST("workers keep off the processor of their caller",
+         workers_keep_off_the_processor_of_the_caller),
+#endif
     TEST("every index is worked exactly once", every_index_is_worked_exactly_once),
     TEST("without a pool the caller does all", without_a_pool_the_caller_works_in_order),
     TEST("many small jobs follow one another", many_small_jobs_follow_one_another),
