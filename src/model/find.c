@@ -129,6 +129,7 @@ static wte_status add_by_shape(struct find *f, struct scored *s)
     const uint32_t whole = ROWS_EQUAL | WIDTH_EQUAL;
     s->evidence = judge_shape(f, s->rows, s->dim);
     if ((s->evidence & whole) != whole || (s->evidence & TURNED)) return WTE_OK;
+    if (wte__name_is_outside(s->name, s->name_bytes)) return WTE_OK;
     s->role = wte__name_hints_head(s->name, s->name_bytes) ? WTE_ROLE_HEAD : WTE_ROLE_INPUT;
     s->rule = "no known name, but the table's shape";
     s->score = SCORE_SHAPE + weight_of(s->evidence);

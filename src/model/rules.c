@@ -15,7 +15,6 @@
 #define BIAS  WTE__RULE_BIAS
 #define BOTH  WTE__RULE_BOTH
 #define MAP   WTE__RULE_MAP
-#define ANY   WTE__RULE_ANY
 
 #define S(stem) stem, sizeof(stem) - 1
 static const wte__rule rules[] = {
@@ -74,59 +73,58 @@ static const wte__rule rules[] = {
     { S("embedding"), INPUT, 80, WHOLE | BARE, "a lone embedding" },
     { S("lm_head"), HEAD, 90, BARE, "output head of most decoders" },
     /* companions: near the table, never the table */
-    { S("wpe"), OTHER, 0, ANY, "position table" },
-    { S("position_embeddings"), OTHER, 0, ANY, "position table" },
-    { S("position_embedding"), OTHER, 0, ANY, "position table" },
-    { S("position_embedding_table"), OTHER, 0, ANY, "position table" },
-    { S("positions_embed"), OTHER, 0, ANY, "position table" },
-    { S("embed_positions"), OTHER, 0, ANY, "position table" },
-    { S("pos_embed"), OTHER, 0, ANY | BARE, "position table" },
-    { S("pos_embed"), OTHER, 0, ANY, "position table" },
-    { S("pos_emb"), OTHER, 0, ANY, "position table" },
-    { S("position_embd"), OTHER, 0, ANY, "position table" },
-    { S("positional_embedding"), OTHER, 0, ANY | BARE, "position table" },
-    { S("positional_embedding"), OTHER, 0, ANY, "position table" },
-    { S("relative_attention_bias"), OTHER, 0, ANY, "relative position table" },
-    { S("rel_embeddings"), OTHER, 0, ANY, "relative position table" },
-    { S("token_type_embeddings"), OTHER, 0, ANY, "token type table" },
-    { S("token_types"), OTHER, 0, ANY, "token type table" },
-    { S("type_embeddings"), OTHER, 0, ANY, "token type table" },
-    { S("lang_embeddings"), OTHER, 0, ANY, "language table" },
-    { S("patch_embedding"), OTHER, 0, ANY, "patch projection" },
-    { S("patch_embeddings.projection"), OTHER, 0, ANY, "patch projection" },
-    { S("patch_embed.proj"), OTHER, 0, ANY, "patch projection" },
-    { S("class_embedding"), OTHER, 0, ANY | BARE, "class vector of an image model" },
-    { S("entity_embeddings"), OTHER, 0, ANY, "entity table" },
-    { S("entity_embeddings.entity_embeddings"), OTHER, 0, ANY, "entity table" },
-    { S("embed_tokens_per_layer"), OTHER, 0, ANY, "per-layer token table" },
-    { S("per_layer_token_embd"), OTHER, 0, ANY, "per-layer token table" },
-    { S("encoder_hash_tok_embedding"), OTHER, 0, ANY, "hashed n-gram table" },
-    { S("eoi_embedding"), OTHER, 0, ANY | BARE, "one extra row" },
-    { S("additional_embedding"), OTHER, 0, ANY, "rows of added ids, stored apart" },
-    { S("additional_fc"), OTHER, 0, ANY, "head rows of added ids, stored apart" },
-    { S("lora_embedding_A"), OTHER, 0, ANY | BARE, "factor of an adapter" },
-    { S("lora_embedding_B"), OTHER, 0, ANY | BARE, "factor of an adapter" },
-    { S("trainable_tokens_delta"), OTHER, 0, ANY | BARE, "replacement rows of an adapter" },
-    { S("mapping"), OTHER, 0, ANY | WHOLE | BARE, "token id to row" },
-    { S("weights"), OTHER, 0, ANY | WHOLE | BARE, "weight of each token" },
-    { S("embeddings.LayerNorm"), OTHER, 0, ANY, "norm after the lookup" },
-    { S("embeddings.norm"), OTHER, 0, ANY, "norm after the lookup" },
-    { S("emb_ln"), OTHER, 0, ANY, "norm after the lookup" },
-    { S("word_embeddings_layernorm"), OTHER, 0, ANY, "norm after the lookup" },
-    { S("layernorm_embedding"), OTHER, 0, ANY, "norm after the lookup" },
-    { S("embed_norm"), OTHER, 0, ANY, "norm after the lookup" },
-    { S("token_embd_norm"), OTHER, 0, ANY, "norm after the lookup" },
-    { S("lm_head"), OTHER, 0, ANY | BIAS, "bias of the head" },
-    { S("predictions"), OTHER, 0, ANY | BIAS, "bias of the head" },
-    { S("predictions.decoder"), OTHER, 0, ANY | BIAS, "bias of the head" },
-    { S("lm_head.decoder"), OTHER, 0, ANY | BIAS, "bias of the head" },
-    { S("vocab_projector"), OTHER, 0, ANY | BIAS, "bias of the head" },
-    { S("generator_lm_head"), OTHER, 0, ANY | BIAS, "bias of the head" },
-    { S("final_logits_bias"), OTHER, 0, ANY | BARE, "bias of the logits" },
-    { S("embedding_hidden_mapping_in"), OTHER, 0, ANY, "projection of the looked-up row" },
-    { S("embeddings_project"), OTHER, 0, ANY, "projection of the looked-up row" },
-    { S("project_in"), OTHER, 0, ANY, "projection of the looked-up row" },
-    { S("project_out"), OTHER, 0, ANY, "projection before the head" },
+    { S("wpe"), OTHER, 0, 0, "position table" },
+    { S("position_embeddings"), OTHER, 0, 0, "position table" },
+    { S("position_embedding"), OTHER, 0, 0, "position table" },
+    { S("position_embedding_table"), OTHER, 0, 0, "position table" },
+    { S("positions_embed"), OTHER, 0, 0, "position table" },
+    { S("embed_positions"), OTHER, 0, 0, "position table" },
+    { S("pos_embed"), OTHER, 0, BARE, "position table" },
+    { S("pos_embed"), OTHER, 0, 0, "position table" },
+    { S("pos_emb"), OTHER, 0, 0, "position table" },
+    { S("position_embd"), OTHER, 0, 0, "position table" },
+    { S("positional_embedding"), OTHER, 0, BARE, "position table" },
+    { S("positional_embedding"), OTHER, 0, 0, "position table" },
+    { S("relative_attention_bias"), OTHER, 0, 0, "relative position table" },
+    { S("rel_embeddings"), OTHER, 0, 0, "relative position table" },
+    { S("token_type_embeddings"), OTHER, 0, 0, "token type table" },
+    { S("token_types"), OTHER, 0, 0, "token type table" },
+    { S("type_embeddings"), OTHER, 0, 0, "token type table" },
+    { S("lang_embeddings"), OTHER, 0, 0, "language table" },
+    { S("patch_embedding"), OTHER, 0, 0, "patch projection" },
+    { S("patch_embeddings.projection"), OTHER, 0, 0, "patch projection" },
+    { S("patch_embed.proj"), OTHER, 0, 0, "patch projection" },
+    { S("class_embedding"), OTHER, 0, BARE, "class vector of an image model" },
+    { S("entity_embeddings"), OTHER, 0, 0, "entity table" },
+    { S("embed_tokens_per_layer"), OTHER, 0, 0, "per-layer token table" },
+    { S("per_layer_token_embd"), OTHER, 0, 0, "per-layer token table" },
+    { S("encoder_hash_tok_embedding"), OTHER, 0, 0, "hashed n-gram table" },
+    { S("eoi_embedding"), OTHER, 0, BARE, "one extra row" },
+    { S("additional_embedding"), OTHER, 0, 0, "rows of added ids, stored apart" },
+    { S("additional_fc"), OTHER, 0, 0, "head rows of added ids, stored apart" },
+    { S("lora_embedding_A"), OTHER, 0, BARE, "factor of an adapter" },
+    { S("lora_embedding_B"), OTHER, 0, BARE, "factor of an adapter" },
+    { S("trainable_tokens_delta"), OTHER, 0, BARE, "replacement rows of an adapter" },
+    { S("mapping"), OTHER, 0, WHOLE | BARE, "token id to row" },
+    { S("weights"), OTHER, 0, WHOLE | BARE, "weight of each token" },
+    { S("embeddings.LayerNorm"), OTHER, 0, 0, "norm after the lookup" },
+    { S("embeddings.norm"), OTHER, 0, 0, "norm after the lookup" },
+    { S("emb_ln"), OTHER, 0, 0, "norm after the lookup" },
+    { S("word_embeddings_layernorm"), OTHER, 0, 0, "norm after the lookup" },
+    { S("layernorm_embedding"), OTHER, 0, 0, "norm after the lookup" },
+    { S("embed_norm"), OTHER, 0, 0, "norm after the lookup" },
+    { S("token_embd_norm"), OTHER, 0, 0, "norm after the lookup" },
+    { S("lm_head"), OTHER, 0, BIAS, "bias of the head" },
+    { S("predictions"), OTHER, 0, BIAS, "bias of the head" },
+    { S("predictions.decoder"), OTHER, 0, BIAS, "bias of the head" },
+    { S("lm_head.decoder"), OTHER, 0, BIAS, "bias of the head" },
+    { S("vocab_projector"), OTHER, 0, BIAS, "bias of the head" },
+    { S("generator_lm_head"), OTHER, 0, BIAS, "bias of the head" },
+    { S("final_logits_bias"), OTHER, 0, BARE, "bias of the logits" },
+    { S("embedding_hidden_mapping_in"), OTHER, 0, 0, "projection of the looked-up row" },
+    { S("embeddings_project"), OTHER, 0, 0, "projection of the looked-up row" },
+    { S("project_in"), OTHER, 0, 0, "projection of the looked-up row" },
+    { S("project_out"), OTHER, 0, 0, "projection before the head" },
 };
 
 /* Segments that say nothing: put there by a trainer, a wrapper or a multimodal frame. */
@@ -197,6 +195,9 @@ static const struct {
 };
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* Segments of a name that are looked at; real ones have under ten. */
+#define MAX_DEPTH 32u
 
 struct text {
     const char *at;
@@ -274,30 +275,45 @@ static const wte__rule *longest_rule(struct text t, unsigned leaf)
     return best;
 }
 
+/* Why a segment puts what is below it outside the text model's own tables, or NULL. */
+static const char *outside_of(struct text segment, bool first)
+{
+    /* 0.auto_model: a list of modules; any other number is a layer, or one of several tables */
+    if (is_number(segment) && !first)
+        return "in a numbered block: a layer's own, a copy for multi-token prediction, or one of "
+               "a list";
+    for (size_t i = 0; i < COUNT(outside); i++)
+        if (is(segment, outside[i].segment)) return outside[i].why;
+    return NULL;
+}
+
 /* Judge the segments before the stem. */
 static void judge_prefix(struct text prefix, wte__name *out)
 {
-    bool weak = out->rule->flags & WEAK;
+    const bool weak = out->rule->flags & WEAK;
     bool plain = true;
-    while (prefix.bytes) {
+    for (unsigned depth = 0; prefix.bytes; depth++) {
         struct text segment = last_segment(&prefix);
-        if (is_wrapper(segment)) continue;
-        if (is_number(segment) && prefix.bytes == 0) continue; /* 0.auto_model: a module list */
-        if (is_number(segment)) {
-            out->outside = "in a numbered block: a layer's own, a copy for multi-token prediction, "
-                           "or one of a list";
-            return;
-        }
-        for (size_t i = 0; i < COUNT(outside); i++)
-            if (is(segment, outside[i].segment)) {
-                out->outside = outside[i].why;
-                return;
-            }
+        if (is_wrapper(segment) && depth < MAX_DEPTH) continue;
+        out->outside = depth < MAX_DEPTH ? outside_of(segment, prefix.bytes == 0)
+                                         : "nested deeper than any model's table";
+        if (out->outside) return;
+        if (is_number(segment)) continue;
         plain = false;
         bool coder = is(segment, "decoder") || is(segment, "encoder");
         out->context -= is(segment, "encoder") ? 6 : coder ? 3 : weak ? 25 : 1;
     }
     if (!plain && (out->rule->flags & WHOLE)) out->rule = NULL;
+}
+
+bool wte__name_is_outside(const char *name, uint64_t bytes)
+{
+    struct text t = { name, (size_t)bytes };
+    for (unsigned depth = 0; t.bytes; depth++) {
+        struct text segment = last_segment(&t);
+        if (depth >= MAX_DEPTH || outside_of(segment, t.bytes == 0)) return true;
+    }
+    return false;
 }
 
 wte__name wte__name_judge(const char *name, uint64_t bytes)

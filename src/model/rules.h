@@ -9,7 +9,6 @@
 #define WTE__RULE_BIAS  8u  /* stored with ".bias" */
 #define WTE__RULE_BOTH  16u /* one tensor that is input table and head by design */
 #define WTE__RULE_MAP   32u /* reached through a `mapping` tensor when there is one */
-#define WTE__RULE_ANY   64u /* any shape: listed beside the table, never the table */
 
 typedef struct wte__rule {
     const char *stem; /* end of the name, on a dot, without ".weight" */
@@ -28,6 +27,9 @@ typedef struct wte__name {
 
 /* Judge a tensor's name. */
 wte__name wte__name_judge(const char *name, uint64_t bytes);
+/* Whether the name lies in a numbered block or in another part of the model, whatever it ends in.
+ */
+bool wte__name_is_outside(const char *name, uint64_t bytes);
 /* A word in the name that hints at a head ("lm_head", "output", ...); for tensors known by shape
  * alone. */
 bool wte__name_hints_head(const char *name, uint64_t bytes);
