@@ -89,7 +89,8 @@ static wte_vocab_source source_by_content(const wte_vocab *v)
     bool key = object && wte__json_next(&j) == WTE__JSON_KEY;
     if (key)
         return wte__json_next(&j) == WTE__JSON_NUMBER ? WTE_VOCAB_JSON : WTE_VOCAB_TOKENIZER_JSON;
-    if (object && j.kind == WTE__JSON_OBJECT_END) return WTE_VOCAB_JSON;
+    bool empty = object && j.kind == WTE__JSON_OBJECT_END && wte__json_next(&j) == WTE__JSON_END;
+    if (empty) return WTE_VOCAB_JSON;
     return named_json ? WTE_VOCAB_TOKENIZER_JSON : WTE_VOCAB_TXT;
 }
 
