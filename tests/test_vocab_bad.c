@@ -98,7 +98,7 @@ static const struct {
     { WTE_VOCAB_TOKENIZER_JSON,
       "{\"added_tokens\":[{\"id\":0,\"content\":\"x\"}],"
       "\"model\":{\"vocab\":{\"a\":0}}}",
-      WTE_E_FORMAT, 60, "id 0 is 'a' here, but 'x' before" },
+      WTE_E_FORMAT, 59, "id 0 is 'a' here, but 'x' before" },
 };
 
 static size_t length(size_t i)
