@@ -88,21 +88,21 @@ static int write_binary(lookup_job *job, bool npy)
 }
 
 /* Why there may be no such row: what a person would look for next. */
-static void print_hint(const lookup_job *job, int64_t id)
+static void put_hint(FILE *out, const lookup_job *job, int64_t id)
 {
     const wte_model_config *config = wte_model_config_of(job->model);
     size_t bytes;
     char *token = cli_token_text(job->model, id, &bytes);
     if (id < 0) {
-        fputs(": negative ids do not count from the end; --ignore-id gives zeros", stderr);
+        fputs(" (negative ids do not count from the end; --ignore-id gives zeros)", out);
     } else if (token) {
-        fputs(": the vocabulary has token ", stderr);
-        cli_put_quoted(stderr, token, bytes);
-        fputs(" for it, but the table was not resized", stderr);
-    } else if ((uint64_t)id == job->table->source.rows) {
-        fputs(": one past the last row: ids count from zero", stderr);
+        fputs(" (the vocabulary has token ", out);
+        cli_put_quoted(out, token, bytes);
+        fputs(" for it, but the table was not resized)", out);
+    } else if ((uint64_t)id == job->table->source.rows && id > 0) {
+        fputs(" (one past the last row: ids count from zero)", out);
     } else if (config && (uint64_t)id < config->vocab_size) {
-        fprintf(stderr, ": config.json says vocab_size %" PRIu64 ", but the table has fewer rows",
+        fprintf(out, " (config.json says vocab_size %" PRIu64 ", but the table has fewer rows)",
                 config->vocab_size);
     }
     free(token);
@@ -112,20 +112,27 @@ static int refuse_bad_ids(const lookup_job *job)
 {
     const wte_bad_ids *bad = &job->report;
     uint64_t rows = job->table->source.rows;
-    char valid[64] = "there are none: the table has no rows";
+    char valid[64] = "the table is empty", *text = NULL;
     if (rows) snprintf(valid, sizeof valid, "valid ids are 0..%" PRIu64, rows - 1);
     int code = job->ids.typed ? CLI_USAGE : CLI_INPUT;
-    const char *from = job->ids.typed ? wte_model_path(job->model) : job->ids.from;
-    if (bad->count == 1)
-        cli_say_fail(job->c, code, "%s: id %" PRId64 " at position %" PRIu64 " has no row; %s",
-                     from, bad->first[0].value, bad->first[0].position, valid);
-    else
-        cli_say_fail(job->c, code, "%s: %" PRIu64 " of %" PRIu64 " ids have no row; %s", from,
-                     bad->count, job->ids.count, valid);
-    for (uint32_t i = 0; i < bad->n_first; i++) {
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out) return cli_say_fail(job->c, CLI_OUTPUT, "out of memory");
+    fprintf(out, "%s: ", job->ids.typed ? wte_model_path(job->model) : job->ids.from);
+    if (bad->count == 1) {
+        fprintf(out, "id %" PRId64 " at position %" PRIu64 " has no row; %s", bad->first[0].value,
+                bad->first[0].position, valid);
+        put_hint(out, job, bad->first[0].value);
+    } else {
+        fprintf(out, "%" PRIu64 " of %" PRIu64 " ids have no row; %s", bad->count, job->ids.count,
+                valid);
+    }
+    if (fclose(out) == 0) cli_say_fail(job->c, code, "%s", text);
+    free(text);
+    for (uint32_t i = 0; i < bad->n_first && bad->count > 1; i++) {
         fprintf(stderr, "  position %" PRIu64 ": id %" PRId64, bad->first[i].position,
                 bad->first[i].value);
-        print_hint(job, bad->first[i].value);
+        put_hint(stderr, job, bad->first[i].value);
         fputc('\n', stderr);
     }
     if (bad->count > bad->n_first)
