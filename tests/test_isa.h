@@ -4,15 +4,20 @@
 #include "test.h"
 #include <wte/dtype.h>
 
-/* As TEST_MAIN, but the program is skipped as a whole where WTE_ISA cannot be had. */
+/* Whether the instruction set that WTE_ISA names cannot be had here; says so. */
+static inline bool test_isa_missing(void)
+{
+    wte_error err;
+    if (wte_isa_check(&err) == WTE_OK) return false;
+    print_message("skipped: %s\n", err.message);
+    return true;
+}
+
+/* As TEST_MAIN, but the program is skipped as a whole where that is so. */
 #define TEST_MAIN_ISA(tests)                                                                       \
     int main(int argc, char **argv)                                                                \
     {                                                                                              \
-        wte_error err;                                                                             \
-        if (wte_isa_check(&err) != WTE_OK) {                                                       \
-            print_message("skipped: %s\n", err.message);                                           \
-            return TEST_SKIPPED;                                                                   \
-        }                                                                                          \
+        if (test_isa_missing()) return TEST_SKIPPED;                                               \
         if (argc > 1) cmocka_set_test_filter(argv[1]);                                             \
         return cmocka_run_group_tests(tests, NULL, NULL);                                          \
     }
