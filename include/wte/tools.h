@@ -125,8 +125,8 @@ typedef enum wte_step {
 /** One explanation of a vector. docs/diagnose.md defines tolerance, chance and confidence. */
 typedef struct wte_guess {
     wte_label label;    /* the first thing that differs */
-    wte_label change;   /* what was done to that row besides: SCALED, NORMALISED, BYTE_SWAPPED,
-                           NARROWED; UNKNOWN = nothing */
+    wte_label change;   /* what was done to the numbers of that row: SCALED, NORMALISED,
+                           BYTE_SWAPPED, NARROWED, PLUS_ROW; UNKNOWN = nothing */
     const char *tensor; /* whose row it is */
     uint64_t row;       /* of that tensor; the column for COLUMN; WTE_NOWHERE when none */
     int64_t offset;     /* OTHER_ROW: row - the row asked for */
@@ -198,8 +198,9 @@ typedef struct wte_diagnose_options {
  *  returns  E_SHAPE when got is not ids.count x dim (one vector as long as the table has rows is
  *           tried as a column first); E_RANGE for an id without a row, err->where = its position;
  *           E_UNSUPPORTED for a type that does not convert
- *  cost     one pass over the table for all vectors together; over the head and other tensors of
- *           the same width only while something is unexplained */
+ *  cost     one pass over the table for every 64 vectors; of more than 64 only those that are no
+ *           match are searched for, and a match then has no runner-up. Passes over the head and
+ *           other tensors of the same width only while something is unexplained */
 WTE_API WTE_MUST_CHECK wte_status wte_rows_diagnose(const wte_rows *table, wte_ids ids,
                                                     const wte_got *got,
                                                     const wte_diagnose_options *opt,

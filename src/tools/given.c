@@ -1,0 +1,121 @@
+/* A vector that somebody got, made ready to compare: widened, its telling columns picked, its
+ * tolerance and its power as evidence known. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "num/dtype.h"
+#include "tools/diagnose.h"
+
+wte__grid wte__grid_of(wte_dtype type)
+{
+    const wte__layout *l = wte__dtype_layout(type);
+    wte__grid grid = { true, 0, 0 };
+    if (!l || l->kind != WTE__FLOAT) return grid;
+    grid.integer = false;
+    grid.digits = l->digits;
+    grid.min_exponent = 2 - (1 << (l->exponent_bits - 1));
+    return grid;
+}
+
+double wte__spacing(const wte__grid *grid, double x)
+{
+    if (grid->integer) return 1;
+    int exponent = x == 0 ? grid->min_exponent : ilogb(x);
+    if (exponent < grid->min_exponent) exponent = grid->min_exponent;
+    return ldexp(1, exponent - grid->digits + 1);
+}
+
+/* f32 for what is no float; f64 tables alone are compared in ulps of f64. */
+wte_dtype wte__tolerance_type(wte_dtype stored, wte_dtype got)
+{
+    const wte__grid a = wte__grid_of(stored), b = wte__grid_of(got);
+    if (a.integer || b.integer) return WTE_F32;
+    const wte_dtype finer = a.digits >= b.digits ? stored : got;
+    if (finer == WTE_F64 && stored != WTE_F64) return WTE_F32;
+    return finer;
+}
+
+/* A typed number lies within half a unit of its last digit; the number itself was rounded to f64
+ * when it was read, which matters when many digits were typed. */
+double wte__tolerance(const wte__given *g, const wte__grid *grid, size_t c)
+{
+    static const wte__grid f64 = { false, 53, -1022 };
+    if (!isfinite(g->value[c])) return 0;
+    if (g->half_unit) return g->half_unit[c] * (1 + 1e-9) + wte__spacing(&f64, g->value[c]);
+    return wte__spacing(grid, g->value[c]);
+}
+
+size_t wte__probes(const double *x, size_t n, size_t probe[WTE__PROBES])
+{
+    size_t used = 0;
+    for (size_t c = 0; c < n; c++) {
+        const double size = fabs(x[c]);
+        if (!isfinite(size) || size == 0) continue;
+        if (used == WTE__PROBES && size <= fabs(x[probe[used - 1]])) continue;
+        size_t at = used < WTE__PROBES ? used++ : used - 1;
+        for (; at > 0 && fabs(x[probe[at - 1]]) < size; at--) probe[at] = probe[at - 1];
+        probe[at] = c;
+    }
+    return used;
+}
+
+static bool all_of_type(const wte__given *g, wte_dtype type)
+{
+    uint8_t narrow[WTE__CHUNK * 2];
+    for (size_t c = 0; c < g->n; c += WTE__CHUNK) {
+        const size_t n = g->n - c < WTE__CHUNK ? g->n - c : WTE__CHUNK;
+        wte_convert_report lost = { 0, 0, 0, 0 };
+        if (wte_convert(WTE_F64, g->value + c, type, narrow, n, &lost, NULL) != WTE_OK)
+            return false;
+        if (lost.overflow || lost.underflow || lost.inexact) return false;
+    }
+    return true;
+}
+
+/* An unrelated number is taken to lie anywhere within one root mean square of the vector's numbers,
+ * on the values that the table's type has. Zeros say nothing: many tables are full of them. */
+static void weigh(wte__given *g, wte_dtype stored)
+{
+    const wte__grid tolerance = wte__grid_of(wte__tolerance_type(stored, g->dtype));
+    const wte__grid own = wte__grid_of(stored);
+    const uint64_t finite = g->n - g->nonfinite;
+    const double spread = finite ? g->norm / sqrt((double)finite) : 0;
+    double most = 0;
+    for (size_t c = 0; c < g->n; c++) {
+        const double x = g->value[c];
+        if (x == 0 || !isfinite(x)) continue;
+        const double room = fmax(wte__tolerance(g, &tolerance, c), wte__spacing(&own, x) / 2);
+        const double chance = room < spread ? log10(room / spread) : 0;
+        g->log_chance += chance;
+        if (chance < most) most = chance;
+    }
+    g->log_chance_free = g->log_chance - most;
+}
+
+wte_status wte__given_fill(wte__given *g, const wte_got *got, uint64_t i, wte_dtype stored,
+                           double *value, wte_error *err)
+{
+    memset(g, 0, sizeof *g);
+    g->n = (size_t)got->cols;
+    g->dtype = got->dtype;
+    g->raw = (const uint8_t *)got->data + i * got->cols * wte_dtype_bytes(got->dtype);
+    g->half_unit = got->half_unit ? got->half_unit + i * got->cols : NULL;
+    g->value = value;
+    WTE_TRY(wte_convert(got->dtype, g->raw, WTE_F64, value, g->n, NULL, err));
+    double square = 0;
+    for (size_t c = 0; c < g->n; c++) {
+        if (value[c] == 0) g->zeros++;
+        if (isfinite(value[c]))
+            square += value[c] * value[c];
+        else
+            g->nonfinite++;
+    }
+    g->norm = sqrt(square);
+    g->n_probes = wte__probes(value, g->n, g->probe);
+    const bool typed = g->half_unit != NULL;
+    g->is_bf16 = typed ? stored == WTE_BF16 : all_of_type(g, WTE_BF16);
+    g->is_f16 = typed ? stored == WTE_F16 : all_of_type(g, WTE_F16);
+    weigh(g, stored);
+    return WTE_OK;
+}
