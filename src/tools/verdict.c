@@ -94,8 +94,8 @@ static const char *change_text(const wte_guess *g, char buf[CHANGE_TEXT])
         else if (g->power == -1)
             say(buf, CHANGE_TEXT, "divided by %s = %.6g%s", of, 1 / base, rounded);
         else
-            say(buf, CHANGE_TEXT, "multiplied %s by %s = %.6g%s",
-                     g->power == 2 ? "twice" : "once", of, base, rounded);
+            say(buf, CHANGE_TEXT, "multiplied %s by %s = %.6g%s", g->power == 2 ? "twice" : "once",
+                of, base, rounded);
         break;
     case WTE_LABEL_NORMALISED: say(buf, CHANGE_TEXT, "divided by its own norm"); break;
     case WTE_LABEL_BYTE_SWAPPED:
@@ -122,10 +122,10 @@ static void thing_text(const wte_guess *g, char *buf, size_t cap)
         say(buf, cap, "row %" PRIu64 " of the transposed memory of %s", g->row, name);
     else if (g->label == WTE_LABEL_RESHAPED)
         say(buf, cap, "row %" PRIu64 " of %s reshaped to dim x rows, which does not transpose",
-                 g->row, name);
+            g->row, name);
     else if (g->label == WTE_LABEL_PLUS_ROW)
-        say(buf, cap, "row %" PRIu64 " of %s plus row %" PRIu64 " of %s", g->row, name,
-                 g->plus_row, wte__show(plus, g->plus, strlen(g->plus)));
+        say(buf, cap, "row %" PRIu64 " of %s plus row %" PRIu64 " of %s", g->row, name, g->plus_row,
+            wte__show(plus, g->plus, strlen(g->plus)));
     else
         say(buf, cap, "row %" PRIu64 " of %s%s%s", g->row, name, gap, change);
 }
@@ -133,8 +133,7 @@ static void thing_text(const wte_guess *g, char *buf, size_t cap)
 static const char *rows_text(int64_t offset, char buf[48])
 {
     const uint64_t by = offset < 0 ? (uint64_t)-offset : (uint64_t)offset;
-    say(buf, 48, "%" PRIu64 " row%s %s", by, by == 1 ? "" : "s",
-             offset < 0 ? "before" : "after");
+    say(buf, 48, "%" PRIu64 " row%s %s", by, by == 1 ? "" : "s", offset < 0 ? "before" : "after");
     return buf;
 }
 
@@ -159,7 +158,7 @@ static void verdict_text(wte_diagnosis *d, const char *table)
         return;
     case WTE_LABEL_OTHER_ROW:
         say(d->verdict, cap, "that is %s: %s row %" PRIu64, thing, rows_text(g->offset, by),
-                 d->row);
+            d->row);
         return;
     default: say(d->verdict, cap, "that is %s", thing); return;
     }
@@ -174,13 +173,13 @@ static void row_text(wte_diagnosis *d, uint64_t rows)
     d->row_ok = d->parts == WTE_STEP_NONE || d->parts == WTE_STEP_VECTOR;
     if (d->row_ok) {
         say(d->row_text, cap, "%" PRIu64 ", the %s of %" PRIu64 " row%s", d->row, asked, rows,
-                 rows == 1 ? "" : "s");
+            rows == 1 ? "" : "s");
         return;
     }
     if (g->label == WTE_LABEL_OTHER_ROW) {
         say(d->row_text, cap,
-                 "%" PRIu64 " (the %s of %" PRIu64 ") was asked for; that is %" PRIu64 " (the %s)",
-                 d->row, asked, rows, g->row, wte_ordinal(g->row + 1, got, sizeof got));
+            "%" PRIu64 " (the %s of %" PRIu64 ") was asked for; that is %" PRIu64 " (the %s)",
+            d->row, asked, rows, g->row, wte_ordinal(g->row + 1, got, sizeof got));
         return;
     }
     wte_guess plain = *g; /* what was done to its numbers is the vector's matter */
@@ -201,15 +200,15 @@ static void vector_text(wte_diagnosis *d, const wte__given *given)
     char change[CHANGE_TEXT];
     if (plain)
         say(d->vector_text, cap, "%s %" PRIu64 " number%s equal %s that row's, %s",
-                 g->n == 1 ? "its" : "all", g->n, g->n == 1 ? "" : "s", g->n == 1 ? "s" : "", how);
+            g->n == 1 ? "its" : "all", g->n, g->n == 1 ? "" : "s", g->n == 1 ? "s" : "", how);
     else if (g->label == WTE_LABEL_PLUS_ROW)
-        say(d->vector_text, cap, "row %" PRIu64 " of another tensor was added, %s",
-                 g->plus_row, how);
+        say(d->vector_text, cap, "row %" PRIu64 " of another tensor was added, %s", g->plus_row,
+            how);
     else if (g->change != WTE_LABEL_UNKNOWN)
         say(d->vector_text, cap, "%s, %s", change_text(g, change), how);
     else if (d->runner_up.n && d->runner_up.distance < 10)
         say(d->vector_text, cap, "nothing fits; the nearest is row %" PRIu64 ", %.3g%% away",
-                 d->runner_up.row, 100 * d->runner_up.distance);
+            d->runner_up.row, 100 * d->runner_up.distance);
     else
         say(d->vector_text, cap, "nothing fits");
 }
@@ -223,7 +222,7 @@ void wte__verdict(wte_diagnosis *d, const wte__given *g, uint64_t rows, const ch
         say(d->id_text, sizeof d->id_text, "%" PRIu64 ", one of 0..%" PRIu64, d->id, rows - 1);
     else
         say(d->id_text, sizeof d->id_text, "%" PRIu64 ", which the model maps to row %" PRIu64,
-                 d->id, d->row);
+            d->id, d->row);
     row_text(d, rows);
     vector_text(d, g);
     verdict_text(d, name);
@@ -271,14 +270,14 @@ void wte_diagnosis_add_up(const wte_diagnosis *d, uint64_t n, wte_diagnosis_sum 
         say(out->text, sizeof out->text, "all %" PRIu64 " vectors match", n);
     else if (out->off_by)
         say(out->text, sizeof out->text,
-                 "the ids are off by %" PRId64 ": %" PRIu64 " of %" PRIu64
-                 " vectors are the row %s the one asked for%s",
-                 out->offset, out->n_offset, n, rows_text(out->offset, by),
-                 out->offset == -1 ? " (rows counted from one?)" : "");
+            "the ids are off by %" PRId64 ": %" PRIu64 " of %" PRIu64
+            " vectors are the row %s the one asked for%s",
+            out->offset, out->n_offset, n, rows_text(out->offset, by),
+            out->offset == -1 ? " (rows counted from one?)" : "");
     else
         say(out->text, sizeof out->text,
-                 "%" PRIu64 " of %" PRIu64 " vectors match; number %" PRIu64 " (id %" PRIu64
-                 ") is the first that does not: %s",
-                 match, n, out->first_bad, d[out->first_bad].id,
-                 wte_label_name(d[out->first_bad].best.label));
+            "%" PRIu64 " of %" PRIu64 " vectors match; number %" PRIu64 " (id %" PRIu64
+            ") is the first that does not: %s",
+            match, n, out->first_bad, d[out->first_bad].id,
+            wte_label_name(d[out->first_bad].best.label));
 }
