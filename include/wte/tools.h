@@ -147,6 +147,10 @@ typedef struct wte_guess {
     double confidence;             /* 1 / (n_same + chance); MATCH: 1 / (1 + chance); UNKNOWN: 0 */
 } wte_guess;
 
+/** "row 3 of wte.weight, divided by its own norm": what a guess says the vector is, in buf (cut to
+ *  cap, always terminated; names made fit for a terminal); returns buf. */
+WTE_API const char *wte_guess_text(const wte_guess *guess, char *buf, size_t cap);
+
 /** Where one vector parts from the lookup of one id. */
 typedef struct wte_diagnosis {
     uint64_t id, row;      /* asked for */

@@ -109,14 +109,15 @@ static const char *change_text(const wte_guess *g, char buf[CHANGE_TEXT])
     return buf;
 }
 
-/* "row 3 of 'wte.weight'": what the numbers are. */
-static void thing_text(const wte_guess *g, char *buf, size_t cap)
+const char *wte_guess_text(const wte_guess *g, char *buf, size_t cap)
 {
     char name[WTE__NAME_SHOWN], plus[WTE__NAME_SHOWN], change[CHANGE_TEXT];
     wte__show(name, g->tensor ? g->tensor : "", g->tensor ? strlen(g->tensor) : 0);
     change_text(g, change);
     const char *gap = change[0] ? ", " : "";
-    if (g->label == WTE_LABEL_COLUMN)
+    if (g->n == 0 || g->row == WTE_NOWHERE)
+        say(buf, cap, "nothing known here");
+    else if (g->label == WTE_LABEL_COLUMN)
         say(buf, cap, "column %" PRIu64 " of %s", g->row, name);
     else if (g->label == WTE_LABEL_TURNED)
         say(buf, cap, "row %" PRIu64 " of the transposed memory of %s", g->row, name);
@@ -128,6 +129,7 @@ static void thing_text(const wte_guess *g, char *buf, size_t cap)
             wte__show(plus, g->plus, strlen(g->plus)));
     else
         say(buf, cap, "row %" PRIu64 " of %s%s%s", g->row, name, gap, change);
+    return buf;
 }
 
 static const char *rows_text(int64_t offset, char buf[48])
@@ -142,7 +144,7 @@ static void verdict_text(wte_diagnosis *d, const char *table)
     const wte_guess *g = &d->best;
     char thing[280], by[48];
     const size_t cap = sizeof d->verdict;
-    thing_text(g, thing, sizeof thing);
+    wte_guess_text(g, thing, sizeof thing);
     switch (g->label) {
     case WTE_LABEL_MATCH:
         say(d->verdict, cap, "match: that is row %" PRIu64 " of %s", d->row, table);
@@ -184,7 +186,7 @@ static void row_text(wte_diagnosis *d, uint64_t rows)
     }
     wte_guess plain = *g; /* what was done to its numbers is the vector's matter */
     plain.change = WTE_LABEL_UNKNOWN;
-    thing_text(&plain, thing, sizeof thing);
+    wte_guess_text(&plain, thing, sizeof thing);
     say(d->row_text, cap, "%" PRIu64 " was asked for; that is %s", d->row, thing);
 }
 
