@@ -157,7 +157,7 @@ static void make_ids(int64_t *ids, uint64_t rows, int zipf)
 {
     uint64_t noise = 12345;
     double *sum = malloc(rows * sizeof *sum);
-    int64_t *order = malloc(rows * sizeof *order);
+    int64_t *order = calloc(rows, sizeof *order);
     bench_require(sum && order, "out of memory");
     for (uint64_t i = 0; i < rows; i++) {
         const uint64_t k = bench_noise(&noise) % (i + 1);
@@ -195,10 +195,9 @@ static void report(const char *title, const setting *s, const bench_times *times
            "\"gb_s\": %.2f, ",
            title, own.median * 1e9, own.first_quarter * 1e9, own.third_quarter * 1e9,
            (double)IDS * (double)s->row_bytes / own.median * 1e-9);
-    printf(
-        "\"peer\": \"%s\", \"ratio\": %.3f, \"ratio_range\": [%.3f, %.3f], \"pairs\": %u, "
-        "\"loops_ns\": {",
-        contenders[best].name, ratio.median, ratio.low, ratio.high, times->rounds);
+    printf("\"peer\": \"%s\", \"ratio\": %.3f, \"ratio_range\": [%.3f, %.3f], \"pairs\": %u, "
+           "\"loops_ns\": {",
+           contenders[best].name, ratio.median, ratio.low, ratio.high, times->rounds);
     for (uint32_t c = 1; c < n; c++)
         printf("%s\"%s\": %.0f", c > 1 ? ", " : "", contenders[c].name, median[c] * 1e9);
     printf("}");
