@@ -20,7 +20,7 @@ const char *cli_group_name(cli_group group)
     return "";
 }
 
-static void print_overview(FILE *out)
+static void print_overview(const cli *c, FILE *out)
 {
     fputs("usage: wte <command> [options] ...\n\n"
           "Token embeddings: from an id to its row, from the row to its vector.\n",
@@ -30,7 +30,9 @@ static void print_overview(FILE *out)
         bool titled = false;
         for (size_t i = 0; (command = cli_command_at(i)); i++) {
             if (command->group != (cli_group)g) continue;
-            if (!titled) fprintf(out, "\n%s\n", cli_group_name((cli_group)g));
+            if (!titled)
+                fprintf(out, "\n%s%s%s\n", out == stdout ? cli_bold(c) : "",
+                        cli_group_name((cli_group)g), out == stdout ? cli_plain(c) : "");
             titled = true;
             fprintf(out, "  %-10s %s\n", command->name, command->summary);
         }
@@ -52,10 +54,10 @@ static int option_text(char *buf, size_t cap, const cli_option *o)
                     o->metavar ? o->metavar : "");
 }
 
-void cli_print_help(FILE *out, const cli_command *command)
+void cli_print_help(const cli *c, FILE *out, const cli_command *command)
 {
     if (!command) {
-        print_overview(out);
+        print_overview(c, out);
         return;
     }
     fprintf(out, "usage: wte %s [options]%s%s\n\n%s\n\noptions:\n", command->name,
@@ -175,7 +177,7 @@ static int run(cli *c)
             return cli_usage(c, "no command '%s'", name);
         }
     }
-    cli_print_help(stdout, command);
+    cli_print_help(c, stdout, command);
     return CLI_DONE;
 }
 

@@ -157,8 +157,7 @@ static int resolve_words(lookup_job *job)
 
 static int read_ignored(lookup_job *job)
 {
-    const cli_value *v;
-    while ((v = cli_repeated(job->c, "ignore-id", (int)job->n_ignore))) job->n_ignore++;
+    while (cli_repeated(job->c, "ignore-id", (int)job->n_ignore)) job->n_ignore++;
     job->ignore = malloc((job->n_ignore ? job->n_ignore : 1) * sizeof *job->ignore);
     if (!job->ignore) return cli_say_fail(job->c, CLI_OUTPUT, "out of memory");
     for (size_t i = 0; i < job->n_ignore; i++)

@@ -374,7 +374,7 @@ static bool is_ignored(int64_t id, const int64_t *ignore, size_t n_ignore)
 int cli_ids_check(const cli *c, const cli_ids *ids, uint64_t rows, const int64_t *ignore,
                   size_t n_ignore, wte_bad_ids *report)
 {
-    int64_t piece[PIECE / 8];
+    int64_t piece[PIECE / 8] = { 0 };
     memset(report, 0, sizeof *report);
     for (uint64_t at = 0; at < ids->count;) {
         uint64_t left = ids->count - at;

@@ -30,6 +30,7 @@ static void batch_clear(batch *b)
     free(b->row);
 }
 
+/* Whether it succeeds or not, batch_clear releases what there is. */
 static int batch_make(const lookup_job *job, batch *b)
 {
     uint64_t cols = job->table->source.cols;
@@ -39,7 +40,6 @@ static int batch_make(const lookup_job *job, batch *b)
     b->rows = malloc(b->cap * b->row_bytes + 1);
     b->row = malloc((size_t)cols * sizeof *b->row + 1);
     if (b->ids && b->rows && b->row) return CLI_DONE;
-    batch_clear(b);
     return cli_say_fail(job->c, CLI_OUTPUT, "out of memory for rows of %" PRIu64 " numbers", cols);
 }
 
@@ -173,9 +173,9 @@ static int print_rows(text_printer *p, batch *b)
     bool texts = p->token_width > 0;
     if (texts && p->token_width < 5) p->token_width = 5;
     p->tokens = p->tokens && texts;
-    fprintf(job->out, "  %*s", (int)p->id_width, "id");
+    fprintf(job->out, "%s  %*s", job->out == stdout ? cli_dim(job->c) : "", (int)p->id_width, "id");
     if (p->tokens) fprintf(job->out, "  %-*s", (int)p->token_width, "token");
-    fputs("  vector\n", job->out);
+    fprintf(job->out, "  vector%s\n", job->out == stdout ? cli_plain(job->c) : "");
     code = each_row(job, b, 0, head, print_row, p);
     if (head < tail)
         fprintf(job->out, "  ... %" PRIu64 " rows more; --full prints all\n", tail - head);
@@ -187,10 +187,11 @@ int lookup_print_text(lookup_job *job, bool full)
     text_printer p = { .job = job, .full = full, .digits = { .type = job->type } };
     batch b;
     int code = batch_make(job, &b);
-    if (code) return code;
     p.tokens = wte_model_vocab(job->model) != NULL;
-    print_head(job);
-    code = print_rows(&p, &b);
+    if (!code) {
+        print_head(job);
+        code = print_rows(&p, &b);
+    }
     batch_clear(&b);
     return code;
 }
@@ -246,15 +247,10 @@ static int json_row(void *ctx, const batch *b, size_t i)
     return CLI_DONE;
 }
 
-int lookup_print_json(lookup_job *job)
+static void json_head(cli_json *j, const lookup_job *job)
 {
-    json_printer p = { .job = job };
     const wte_model_table *t = job->table;
     const char *path = wte_model_path(job->model);
-    batch b;
-    int code = batch_make(job, &b);
-    if (code) return code;
-    cli_json *j = &p.json;
     cli_json_begin(j, job->out, "wte.lookup/1");
     cli_json_bytes(j, "model", path, strlen(path));
     cli_json_bytes(j, "tensor", t->name, strlen(t->name));
@@ -268,10 +264,20 @@ int lookup_print_json(lookup_job *job)
     cli_json_close(j);
     cli_json_unsigned(j, "bad_ids", job->report.count);
     cli_json_unsigned(j, "ignored_ids", job->report.ignored);
-    cli_json_list(j, "lookups");
-    code = each_row(job, &b, 0, job->ids.count, json_row, &p);
-    cli_json_close(j);
-    cli_json_end(j);
+}
+
+int lookup_print_json(lookup_job *job)
+{
+    json_printer p = { .job = job };
+    batch b;
+    int code = batch_make(job, &b);
+    if (!code) {
+        json_head(&p.json, job);
+        cli_json_list(&p.json, "lookups");
+        code = each_row(job, &b, 0, job->ids.count, json_row, &p);
+        cli_json_close(&p.json);
+        cli_json_end(&p.json);
+    }
     batch_clear(&b);
     return code;
 }

@@ -34,7 +34,7 @@ const cli_command *cli_command_find(const char *name)
 static int find_command(cli *c, int argc, char **argv)
 {
     if (argc < 2) {
-        cli_print_help(stderr, NULL);
+        cli_print_help(c, stderr, NULL);
         return CLI_USAGE;
     }
     const char *name = argv[1];
@@ -53,7 +53,7 @@ static int run_command(cli *c, int argc, char **argv)
     if (!code) code = cli_parse(c, argc - 2, argv + 2);
     if (code) return code;
     if (cli_given(c, "help")) {
-        cli_print_help(stdout, c->command);
+        cli_print_help(c, stdout, c->command);
         return CLI_DONE;
     }
     wte_error err; /* a wrong WTE_ISA would run, but not as it was asked to */

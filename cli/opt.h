@@ -81,8 +81,8 @@ struct cli {
     cli_value *values; /* options as given, in order */
     int n_values;
     bool json, quiet, verbose;
-    bool colour_out, colour_err; /* stdout, stderr take colours */
-    struct wte_pool *pool;       /* made by cli_pool, freed by main */
+    bool colours;          /* stdout takes them */
+    struct wte_pool *pool; /* made by cli_pool, freed by main */
 };
 
 /* Read the words after the command's name. 0, or the exit code after a message on stderr.
@@ -116,6 +116,7 @@ const cli_option *cli_option_at(const cli_command *command, size_t i);
 const char *cli_nearest_command(const char *name);
 const char *cli_nearest_option(const cli_command *command, const char *name);
 
-void cli_print_help(FILE *out, const cli_command *command); /* NULL = the overview */
-void cli_print_man(FILE *out);                              /* wte.1, roff */
+/* The help of a command, or the overview for NULL. */
+void cli_print_help(const cli *c, FILE *out, const cli_command *command);
+void cli_print_man(FILE *out); /* wte.1, roff */
 #endif

@@ -100,10 +100,10 @@ void cli_reading(const char *path)
              "wte: %s: a mapped file became shorter while it was read\n", shown);
 }
 
-static bool takes_colours(int fd)
+static bool stdout_takes_colours(void)
 {
     const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fd) && !(off && *off) && term && strcmp(term, "dumb") != 0;
+    return isatty(STDOUT_FILENO) && !(off && *off) && term && strcmp(term, "dumb") != 0;
 }
 
 void cli_out_start(cli *c)
@@ -117,8 +117,7 @@ void cli_out_start(cli *c)
     sigaction(SIGBUS, &on_bus, NULL);
     /* `| head` ends us quietly, also below a parent that ignores the signal */
     signal(SIGPIPE, SIG_DFL);
-    c->colour_out = takes_colours(STDOUT_FILENO);
-    c->colour_err = takes_colours(STDERR_FILENO);
+    c->colours = stdout_takes_colours();
 }
 
 int cli_out_finish(const cli *c, int code)
@@ -136,29 +135,29 @@ int cli_out_finish(const cli *c, int code)
                         why ? strerror(why) : "");
 }
 
+const char *cli_plain(const cli *c)
+{
+    return c->colours ? "\033[0m" : "";
+}
+
 const char *cli_bold(const cli *c)
 {
-    return c->colour_out ? "\033[1m" : "";
+    return c->colours ? "\033[1m" : "";
 }
 
 const char *cli_dim(const cli *c)
 {
-    return c->colour_out ? "\033[2m" : "";
-}
-
-const char *cli_green(const cli *c)
-{
-    return c->colour_out ? "\033[32m" : "";
+    return c->colours ? "\033[2m" : "";
 }
 
 const char *cli_red(const cli *c)
 {
-    return c->colour_out ? "\033[31m" : "";
+    return c->colours ? "\033[31m" : "";
 }
 
-const char *cli_plain(const cli *c)
+const char *cli_green(const cli *c)
 {
-    return c->colour_out ? "\033[0m" : "";
+    return c->colours ? "\033[32m" : "";
 }
 
 int cli_binary_ok(const cli *c, const char *path)

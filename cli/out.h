@@ -71,12 +71,13 @@ void cli_digits_look(cli_digits *d, const double *values, size_t n);
  * are taken from `stored`, which may be NULL for other types. */
 void cli_put_number(FILE *out, const cli_digits *d, double value, const void *stored);
 
-/* Escape sequences, or "" when the stream takes no colours (no terminal, NO_COLOR, TERM=dumb). */
-const char *cli_bold(const cli *c);  /* stdout */
-const char *cli_dim(const cli *c);   /* stdout */
-const char *cli_green(const cli *c); /* stdout */
-const char *cli_red(const cli *c);   /* stdout */
-const char *cli_plain(const cli *c); /* stdout: ends the others */
+/* Escape sequences for stdout, or "" when it takes no colours: it is no terminal, NO_COLOR is set,
+ * or TERM is dumb. cli_plain ends the others. */
+const char *cli_plain(const cli *c);
+const char *cli_bold(const cli *c);
+const char *cli_dim(const cli *c);
+const char *cli_red(const cli *c);
+const char *cli_green(const cli *c);
 
 /* Whether binary may be written to `path` ("-" or NULL = stdout): not to a terminal. 0, or
  * CLI_USAGE after a message. */
