@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "num/number.h"
+
 #define COPIES 37 /* of an element: two vectors of the widest kind, and a bit */
 
 static const wte_dtype converting[] = { WTE_F64,     WTE_F32, WTE_F16, WTE_BF16, WTE_F8_E4M3,
@@ -352,19 +354,35 @@ static void wide_types_fit_into_few(void **state)
     assert_false(wte_dtype_fits((wte_dtype)99, (wte_dtype)99));
 }
 
-static void long_arrays_through_f32_equal_the_plain_way(void **state)
+/* 3000 elements, more than one chunk and no multiple of it, against one at a time. */
+static void check_long_array(wte_dtype from, wte_dtype to)
 {
-    (void)state;
-    enum { N = 3000 }; /* more than one chunk of the way through f32, and no multiple of it */
-    static uint16_t src[N], fast[N], slow[N];
-    uint64_t seed = 5;
+    enum { N = 3000 };
+    static char src[N * 8], fast[N * 8], counted[N * 8], plain[N * 8];
+    const size_t from_bytes = wte_dtype_bytes(from), to_bytes = wte_dtype_bytes(to);
+    uint64_t seed = 5, losses[WTE__N_LOSSES] = { 0 };
     wte_error err;
     wte_convert_report report = { 0 };
-    for (size_t i = 0; i < N; i++) src[i] = (uint16_t)test_noise(&seed);
-    assert_ok(wte_convert(WTE_F16, src, WTE_BF16, fast, N, NULL, &err), err);
-    assert_ok(wte_convert(WTE_F16, src, WTE_BF16, slow, N, &report, &err), err);
-    assert_memory_equal(fast, slow, sizeof fast);
-    assert_true(report.inexact > N / 2);
+    for (size_t i = 0; i < N * from_bytes; i++) src[i] = (char)test_noise(&seed);
+    for (size_t i = 0; i < N; i++)
+        losses[wte__number_store(wte__number_load(from, src + i * from_bytes), to,
+                                 plain + i * to_bytes)]++;
+    assert_ok(wte_convert(from, src, to, fast, N, NULL, &err), err);
+    assert_ok(wte_convert(from, src, to, counted, N, &report, &err), err);
+    assert_memory_equal(fast, plain, N * to_bytes);
+    assert_memory_equal(counted, plain, N * to_bytes);
+    assert_int_equal(report.overflow, losses[WTE__OVERFLOW]);
+    assert_int_equal(report.underflow, losses[WTE__UNDERFLOW]);
+    assert_int_equal(report.inexact, losses[WTE__INEXACT]);
+    assert_int_equal(report.nan, losses[WTE__WAS_NAN]);
+}
+
+static void long_arrays_are_converted_as_each_element_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CONVERTING; i++)
+        for (size_t j = 0; j < N_CONVERTING; j++)
+            if (i != j) check_long_array(converting[i], converting[j]);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -388,7 +406,7 @@ static const struct CMUnitTest tests[] = {
     TEST("a narrow type fits exactly when no value of it is lost",
          a_type_fits_when_no_value_of_it_is_lost),
     TEST("wide types fit into few others", wide_types_fit_into_few),
-    TEST("long arrays through f32 equal the plain way",
-         long_arrays_through_f32_equal_the_plain_way),
+    TEST("long arrays are converted as each element is",
+         long_arrays_are_converted_as_each_element_is),
 };
 TEST_MAIN_ISA(tests)
