@@ -6,10 +6,13 @@ main, side = pty.openpty()
 done = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=side, stderr=subprocess.PIPE,
                       env=dict(os.environ, TERM="xterm"))
 os.close(side)
+text = b""
 try:
-    print(os.read(main, 65536).decode().replace("\r", "").replace("\033", "ESC"))
-except OSError:  # nothing was written
-    print("nothing")
+    while piece := os.read(main, 65536):
+        text += piece
+except OSError:  # the other side is closed and all has been read
+    pass
+print(text.decode().replace("\r", "").replace("\033", "ESC") or "nothing")
 print(done.stderr.decode() + f"exit {done.returncode}")
 END
 python3 on_terminal.py wte lookup demo 3 --raw
