@@ -248,14 +248,24 @@ bool wte__fit_rule(const wte__given *g, const wte__row *row, const wte__rule *ru
     return wte__fit_good(out, g);
 }
 
+/* Rules that change the row are worth a full comparison, for the runner-up, only when the row
+ * points about where the vector does. */
+#define ALONG 0.9
+
 void wte__explain_own(wte__case *k, const wte__row *row, const wte__rule *rule, size_t n_rules)
 {
+    const wte__given *g = &k->given;
+    double norm;
+    const double factor = wte__measure(g, row, &norm);
+    const bool along = fabs(factor) * norm >= ALONG * g->norm;
     for (size_t i = 0; i < n_rules; i++) {
         wte__fit fit;
-        if (!wte__rule_allowed(&k->given, &rule[i], (double)n_rules)) continue;
-        const bool fits = wte__fit_rule(&k->given, row, &rule[i], true, &fit);
+        if (!wte__rule_allowed(g, &rule[i], (double)n_rules)) continue;
+        const bool thorough = i == 0 || along;
+        const bool fits = wte__fit_rule(g, row, &rule[i], thorough, &fit);
         k->tried++;
-        const wte__entry entry = wte__entry_make(&k->given, row, &rule[i], (uint32_t)i, &fit);
+        if (!fits && !thorough) continue;
+        const wte__entry entry = wte__entry_make(g, row, &rule[i], (uint32_t)i, &fit);
         wte__tally_offer(&k->tally, &entry);
         if (fits && i == 0) return;
     }

@@ -201,8 +201,8 @@ static void vector_text(wte_diagnosis *d, const wte__given *given)
                                          : "within 1 ulp";
     char change[CHANGE_TEXT];
     if (plain)
-        say(d->vector_text, cap, "%s %" PRIu64 " number%s equal %s that row's, %s",
-            g->n == 1 ? "its" : "all", g->n, g->n == 1 ? "" : "s", g->n == 1 ? "s" : "", how);
+        say(d->vector_text, cap, "all %" PRIu64 " number%s equal that row's, %s", g->n,
+            g->n == 1 ? "" : "s", how);
     else if (g->label == WTE_LABEL_PLUS_ROW)
         say(d->vector_text, cap, "row %" PRIu64 " of another tensor was added, %s", g->plus_row,
             how);

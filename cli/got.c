@@ -1,0 +1,114 @@
+/* The value of --got. Typed numbers keep how many digits were typed: a number stands for all that
+ * are written so. */
+#include "got.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+
+#define SEPARATORS  ", \t\n[]"
+#define NUMBER_TEXT 400 /* longer than any f64 is written */
+
+static bool looks_typed(const char *text)
+{
+    for (const char *at = text; *at; at++)
+        if (!isdigit((unsigned char)*at) && !strchr("+-.eE" SEPARATORS, *at)) return false;
+    return strpbrk(text, "0123456789") != NULL;
+}
+
+/* Half a unit of the last digit of a number as typed: "-0.4015" 0.00005, "12" 0.5, "1.50e2" 0.5. */
+static bool read_number(const char *text, size_t n, double *value, double *half_unit)
+{
+    char number[NUMBER_TEXT], unit[32];
+    int64_t exponent = 0, decimals = 0;
+    if (n >= sizeof number) return false;
+    memcpy(number, text, n);
+    number[n] = '\0';
+    if (!cli_read_real(number, value)) return false;
+    char *e = strpbrk(number, "eE");
+    if (e && !cli_read_signed(e + 1 + (e[1] == '+'), &exponent)) return false;
+    const size_t mantissa = e ? (size_t)(e - number) : n;
+    const char *point = memchr(number, '.', mantissa);
+    if (point) decimals = (int64_t)mantissa - (point - number) - 1;
+    snprintf(unit, sizeof unit, "5e%" PRId64, exponent - decimals - 1);
+    return exponent > -100000 && exponent < 100000 && cli_read_real(unit, half_unit);
+}
+
+static size_t count_numbers(const char *text)
+{
+    size_t n = 0;
+    for (const char *at = text + strspn(text, SEPARATORS); *at; n++) {
+        at += strcspn(at, SEPARATORS);
+        at += strspn(at, SEPARATORS);
+    }
+    return n;
+}
+
+static int read_typed(const cli *c, const char *text, cli_got *out)
+{
+    const size_t n = count_numbers(text);
+    double *values = malloc(n * sizeof *values);
+    out->typed = true;
+    out->data = values;
+    out->half_unit = malloc(n * sizeof *out->half_unit);
+    if (!values || !out->half_unit) return cli_say_fail(c, CLI_OUTPUT, "out of memory");
+    size_t i = 0;
+    for (const char *at = text + strspn(text, SEPARATORS); *at; i++) {
+        const size_t len = strcspn(at, SEPARATORS);
+        if (!read_number(at, len, &values[i], &out->half_unit[i]))
+            return cli_usage(c, "--got: '%.*s' is no number", (int)len, at);
+        at += len;
+        at += strspn(at, SEPARATORS);
+    }
+    out->got = (wte_got){ values, WTE_F64, 0, 1, n, out->half_unit };
+    return CLI_DONE;
+}
+
+static wte_status read_tensor(const wte_file *f, cli_got *out, wte_error *err)
+{
+    wte_tensor tensor;
+    wte_rows rows;
+    wte_status status = wte_file_tensor(f, 0, &tensor, err);
+    if (status == WTE_OK) status = wte_file_rows(f, 0, &rows, err);
+    if (status != WTE_OK) return status;
+    /* the file holds that many bytes, so the product fits */
+    const uint64_t numbers = rows.rows * rows.cols;
+    const bool matrix = tensor.rank > 1 && numbers > 0;
+    const uint64_t cols = matrix ? tensor.shape[tensor.rank - 1] : numbers;
+    out->data = malloc((size_t)numbers * wte_dtype_bytes(rows.dtype) + 1);
+    if (!out->data) return WTE_E_MEMORY;
+    out->got = (wte_got){ out->data, rows.dtype, 0, matrix ? numbers / cols : 1, cols, NULL };
+    return wte_rows_read_block(&rows, 0, (size_t)rows.rows, out->data, err);
+}
+
+static int read_file(const cli *c, const char *path, cli_got *out)
+{
+    wte_file *f;
+    wte_error err = { WTE_E_MEMORY, 0, WTE_NOWHERE, "out of memory for the vectors" };
+    wte_status status = wte_file_open(path, NULL, &f, &err);
+    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_INPUT, &err);
+    const uint64_t n = wte_file_tensors(f);
+    int code = CLI_DONE;
+    if (n != 1)
+        code = cli_say_fail(c, CLI_INPUT,
+                            "%s: has %" PRIu64 " tensors; --got wants a file with one", path, n);
+    else if ((status = read_tensor(f, out, &err)) != WTE_OK)
+        code = cli_fail(c, status, CLI_SIDE_INPUT, &err);
+    wte_file_free(f);
+    return code;
+}
+
+int cli_got_read(const cli *c, const char *text, cli_got *out)
+{
+    *out = (cli_got){ .typed = false };
+    return looks_typed(text) ? read_typed(c, text, out) : read_file(c, text, out);
+}
+
+void cli_got_clear(cli_got *got)
+{
+    free(got->data);
+    free(got->half_unit);
+}

@@ -1,0 +1,19 @@
+/* got.h - the vectors that a person got: typed numbers, or a file of tensors. */
+#ifndef WTE_CLI_GOT_H
+#define WTE_CLI_GOT_H
+#include <wte/tools.h>
+
+#include "opt.h"
+
+typedef struct cli_got {
+    wte_got got;
+    bool typed;
+    void *data;        /* private */
+    double *half_unit; /* private */
+} cli_got;
+
+/* Read --got's value: numbers parted by commas or spaces, in brackets or not, else a file with one
+ * tensor. 0, or the exit code after a message. */
+int cli_got_read(const cli *c, const char *text, cli_got *out);
+void cli_got_clear(cli_got *got); /* also of a zeroed one */
+#endif
