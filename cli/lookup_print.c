@@ -149,6 +149,7 @@ static void print_head(const lookup_job *job)
         cli_put_safe(out, t->name, strlen(t->name));
     }
     fprintf(out, ", %" PRIu64 " x %" PRIu64 " %s\n", t->rows, t->dim, wte_dtype_name(t->dtype));
+    if (job->c->verbose) fprintf(out, "this table, because: %s\n", t->why);
     fprintf(out, "%" PRIu64 " id%s in, %" PRIu64 " row%s out: shape ", n, n == 1 ? "" : "s", n,
             n == 1 ? "" : "s");
     put_shape(out, job);
