@@ -203,7 +203,7 @@ static void legal_corner_cases_are_read(void **state)
     /* in any order, empty tensors at a seam, a scalar, unknown keys, escaped names, metadata last
      */
     static const char header[] =
-        "{\"z\":{\"data_offsets\":[4,6],\"note\":{\"shape\":[[9]]},\"shape\":[1,2],\"dtype\":\"U8\"},"
+        "{\"z\":{\"data_offsets\":[4,6],\"note\":{\"shape\":[[9]]},\"shape\":[1,2],\"dtype\":\"\\u00558\"},"
         " \"empty\":{\"dtype\":\"F32\",\"shape\":[0,4],\"data_offsets\":[4,4]},"
         "\"\\u0041\\n\\u0000\\ud83d\\ude00\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},"
         "\"\":{\"dtype\":\"BOOL\",\"shape\":[18446744073709551615,0],\"data_offsets\":[6,6]},"
@@ -239,6 +239,18 @@ static void legal_corner_cases_are_read(void **state)
     assert_string_equal(value, "x");
     assert_null(wte_file_metadata(f, 2, &value));
     assert_null(value);
+    wte_file_free(f);
+    made_file_free(&made);
+}
+
+static void metadata_that_is_null_is_none(void **state)
+{
+    (void)state;
+    made_file made = make_safetensors("{\"__metadata__\":null}", 0);
+    wte_error err = { 0 };
+    wte_file *f;
+    assert_ok(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err);
+    assert_null(wte_file_metadata(f, 0, NULL));
     wte_file_free(f);
     made_file_free(&made);
 }
@@ -419,9 +431,9 @@ static void hostile_sizes_end_at_once_in_little_memory(void **state)
                      WTE_E_LIMIT, 0, "at most 100000000 are read");
     }
     static const fault sizes = { "a huge shape",
-                    "{\"a\":{\"dtype\":\"F32\",\"shape\":@[4294967296,4294967296],"
-                    "\"data_offsets\":[0,0]}}",
-                    0, WTE_E_FORMAT, "overflows" };
+                                 "{\"a\":{\"dtype\":\"F32\",\"shape\":@[4294967296,4294967296],"
+                                 "\"data_offsets\":[0,0]}}",
+                                 0, WTE_E_FORMAT, "overflows" };
     check_fault(&sizes, &opt);
     made_file made = make_safetensors("{\"a\":{\"dtype\":\"U8\",\"shape\":[1152921504606846976],"
                                       "\"data_offsets\":[0,1152921504606846976]}}",
@@ -526,6 +538,7 @@ static const struct CMUnitTest tests[] = {
     TEST("bytes after the last tensor are refused", bytes_after_the_last_tensor_are_refused),
     TEST("a header without tensors is a file of none", a_header_without_tensors_is_a_file_of_none),
     TEST("legal corner cases are read", legal_corner_cases_are_read),
+    TEST("metadata that is null is none", metadata_that_is_null_is_none),
     TEST("every type has its size", every_type_has_its_size),
     TEST("real models are read", real_models_are_read),
     TEST("headers of other real models are read", headers_of_other_real_models_are_read),

@@ -66,7 +66,17 @@ static wte_status refuse(const reader *r, const draft *d, const char *what)
                      r->json.token_at);
 }
 
-static wte_dtype dtype_of(wte_bytes text)
+/* The current key or string, decoded and NUL-terminated where it lies: text only gets shorter by
+ * decoding, and the closing quote makes room for the NUL. */
+static char *settle(reader *r, uint64_t *bytes)
+{
+    char *text = r->part->header + (r->json.raw.data - (const uint8_t *)r->part->header);
+    *bytes = wte__json_decode(&r->json, text);
+    text[*bytes] = '\0';
+    return text;
+}
+
+static wte_dtype dtype_of(const char *text, uint64_t bytes)
 {
     static const struct {
         const char *name;
@@ -78,7 +88,7 @@ static wte_dtype dtype_of(wte_bytes text)
 #undef X
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (known[i].bytes == text.size && memcmp(known[i].name, text.data, known[i].bytes) == 0)
+        if (known[i].bytes == bytes && memcmp(known[i].name, text, known[i].bytes) == 0)
             return (wte_dtype)known[i].type;
     return WTE_DTYPE_NONE;
 }
@@ -88,12 +98,14 @@ static wte_status read_dtype(reader *r, draft *d)
     if (d->dtype_at) return refuse(r, d, "duplicate key 'dtype'");
     if (wte__json_next(&r->json) != WTE__JSON_STRING) return refuse(r, d, "dtype is not a string");
     d->dtype_at = r->json.token_at;
-    d->entry.dtype = (uint8_t)dtype_of(r->json.raw);
+    uint64_t bytes;
+    const char *text = settle(r, &bytes);
+    d->entry.dtype = (uint8_t)dtype_of(text, bytes);
     if (d->entry.dtype != WTE_DTYPE_NONE) return WTE_OK;
     char shown[WTE__NAME_SHOWN];
     return wte__fail(r->err, WTE_E_FORMAT, d->dtype_at,
                      "%s: tensor '%s': unknown dtype '%s' (byte %" PRIu64 ")", r->part->path,
-                     d->shown, wte__show(shown, r->json.raw.data, r->json.raw.size), d->dtype_at);
+                     d->shown, wte__show(shown, text, bytes), d->dtype_at);
 }
 
 static wte_status read_shape(reader *r, draft *d)
@@ -174,16 +186,6 @@ static wte_status check_size(const reader *r, draft *d)
     return WTE_OK;
 }
 
-/* The current key or string, decoded and NUL-terminated where it lies: text only gets shorter by
- * decoding, and the closing quote makes room for the NUL. */
-static char *settle(reader *r, uint64_t *bytes)
-{
-    char *text = r->part->header + (r->json.raw.data - (const uint8_t *)r->part->header);
-    *bytes = wte__json_decode(&r->json, text);
-    text[*bytes] = '\0';
-    return text;
-}
-
 /* The value of the current key, which is a tensor's name. */
 static wte_status read_tensor(reader *r)
 {
@@ -249,8 +251,9 @@ static wte_status read_pairs(reader *r, wte__names *names)
 
 static wte_status read_metadata(reader *r)
 {
-    if (wte__json_next(&r->json) != WTE__JSON_OBJECT)
-        return bad_metadata(r, "is not an object of strings");
+    wte__json_kind kind = wte__json_next(&r->json);
+    if (kind == WTE__JSON_NULL) return WTE_OK; /* as the reference takes it */
+    if (kind != WTE__JSON_OBJECT) return bad_metadata(r, "is not an object of strings");
     wte__names names;
     wte__names_init(&names, r->f->allocator);
     wte_status status = read_pairs(r, &names);

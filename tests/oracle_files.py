@@ -1,0 +1,78 @@
+"""libwte's files of tensors by way of ctypes, for the oracle tests of formats."""
+import ctypes as c
+
+from oracle_wte import Error
+
+# number -> (safetensors' name, NumPy's code); as in wte/dtype.h
+TYPES = {
+    1: ("F64", "f8"), 2: ("F32", "f4"), 3: ("F16", "f2"), 4: ("BF16", None), 5: ("F8_E4M3", None), 6: ("F8_E5M2", None),
+    7: ("I8", "i1"), 8: ("U8", "u1"), 9: ("I16", "i2"), 10: ("U16", "u2"), 11: ("I32", "i4"), 12: ("U32", "u4"),
+    13: ("I64", "i8"), 14: ("U64", "u8"), 15: ("BOOL", "b1"), 16: ("C64", "c8"), 17: ("F8_E8M0", None),
+    18: ("F8_E4M3FNUZ", None), 19: ("F8_E5M2FNUZ", None), 20: ("F6_E2M3", None), 21: ("F6_E3M2", None), 22: ("F4", None),
+}  # fmt: skip
+
+
+class Tensor(c.Structure):
+    _fields_ = [
+        ("name", c.c_void_p),
+        ("name_bytes", c.c_uint64),
+        ("dtype", c.c_int),
+        ("rank", c.c_uint32),
+        ("shape", c.c_uint64 * 16),
+        ("bytes", c.c_uint64),
+        ("offset", c.c_uint64),
+        ("part", c.c_uint32),
+        ("column_major", c.c_bool),
+        ("big_endian", c.c_bool),
+    ]
+
+
+class TensorOut(c.Structure):
+    _fields_ = [
+        ("name", c.c_char_p),
+        ("dtype", c.c_int),
+        ("rank", c.c_uint32),
+        ("shape", c.POINTER(c.c_uint64)),
+        ("data", c.c_char_p),
+        ("rows", c.c_void_p),
+    ]
+
+
+class Files:
+    def __init__(self, path):
+        self.lib = c.CDLL(path)
+        self.lib.wte_file_open_memory.argtypes = [c.c_char_p, c.c_uint64, c.c_char_p] + [c.c_void_p] * 3
+        self.lib.wte_file_tensors.argtypes = [c.c_void_p]
+        self.lib.wte_file_tensors.restype = c.c_uint64
+        self.lib.wte_file_tensor.argtypes = [c.c_void_p, c.c_uint64, c.c_void_p, c.c_void_p]
+        self.lib.wte_file_read.argtypes = [c.c_void_p, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64, c.c_void_p]
+        self.lib.wte_file_free.argtypes = [c.c_void_p]
+
+    def read(self, data):
+        """[(name, Tensor, its bytes)], or the message (text) with which the file is refused."""
+        error, handle = Error(), c.c_void_p()
+        if self.lib.wte_file_open_memory(data, len(data), b"t", None, c.byref(handle), c.byref(error)):
+            return error.message.decode()
+        found = []
+        for i in range(self.lib.wte_file_tensors(handle)):
+            tensor = Tensor()
+            assert self.lib.wte_file_tensor(handle, i, c.byref(tensor), c.byref(error)) == 0
+            content = c.create_string_buffer(max(1, tensor.bytes))
+            assert self.lib.wte_file_read(handle, i, 0, content, tensor.bytes, c.byref(error)) == 0
+            found.append((c.string_at(tensor.name, tensor.name_bytes), tensor, content.raw[: tensor.bytes]))
+        self.lib.wte_file_free(handle)
+        return found
+
+    def write_safetensors(self, path, tensors, metadata):
+        """tensors: [(name, type number, shape, bytes)]; metadata: {text: text}."""
+        out = (TensorOut * len(tensors))()
+        for item, (name, dtype, shape, data) in zip(out, tensors):
+            item.name, item.dtype, item.rank, item.data = name, dtype, len(shape), data
+            item.shape = (c.c_uint64 * max(1, len(shape)))(*shape)
+        flat = [text.encode() for pair in metadata.items() for text in pair]
+        pairs = (c.c_char_p * max(1, len(flat)))(*flat)
+        error = Error()
+        if self.lib.wte_safetensors_write(
+            path.encode(), out, c.c_size_t(len(tensors)), pairs, c.c_size_t(len(metadata)), c.byref(error)
+        ):
+            raise RuntimeError(error.message.decode())
