@@ -16,7 +16,10 @@ test:
 check-all:
 	@scripts/check-all $(SECONDS)
 bench:
-	@scripts/bench
+	@scripts/setup
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release
+	@bench/run.sh build/release
 fuzz:
 	@scripts/fuzz $(SECONDS)
 format:

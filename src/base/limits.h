@@ -37,8 +37,8 @@
 #define WTE_LIMIT_THREADS 256u
 /* Path of a file, with its NUL. Linux' own PATH_MAX. */
 #define WTE_LIMIT_PATH 4096u
-/* Tensors that are kept as candidates for each role: a real model has under ten, a file of a million
- * tensors with one name each could otherwise fill memory with reasons. */
+/* Tensors that are kept as candidates for each role: a real model has under ten, a file of a
+ * million tensors with one name each could otherwise fill memory with reasons. */
 #define WTE_LIMIT_CANDIDATES 256u
 /* Largest finite table for which `trace` multiplies a one-hot vector by the matrix. */
 #define WTE_LIMIT_ONE_HOT 268435456u
