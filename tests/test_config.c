@@ -86,6 +86,9 @@ static void names_and_ids_are_read(void **state)
     c = parsed("{\"architectures\": [], \"pad_token_id\": null, \"temperature\": NaN}");
     assert_string_equal(c.said.architecture, "");
     assert_int_equal(c.said.pad_token_id, -1);
+    c = parsed("{\"architectures\": [[\"inner\"], \"B\"], \"pad_token_id\": 7}");
+    assert_string_equal(c.said.architecture, "");
+    assert_int_equal(c.said.pad_token_id, 7);
     c = parsed("{\"architectures\": null}");
     assert_string_equal(c.said.architecture, "");
     wte__config_none(&c);

@@ -112,6 +112,8 @@ static wte_status read_texts(struct parse *p, wte__json_kind kind, wte__fact *fa
         kind = wte__json_next(&p->json);
         if (kind == WTE__JSON_ARRAY_END) return WTE_OK;
         if (kind == WTE__JSON_STRING) WTE_TRY(copy_text(p, &fact->text));
+        bool inner = kind == WTE__JSON_ARRAY || kind == WTE__JSON_OBJECT;
+        if (inner && !wte__json_skip_rest(&p->json)) return wte__json_fail(&p->json, p->err);
         if (!wte__json_skip_rest(&p->json)) return wte__json_fail(&p->json, p->err);
         return WTE_OK;
     }
