@@ -154,7 +154,7 @@ wte_status wte__rows_compare(const wte_rows *a, const wte_rows *b, uint64_t rows
     if (!wte_mul_u64(c.cols, element, &side))
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "a row does not fit in memory");
     c.block_rows = BLOCK_BYTES / side ? BLOCK_BYTES / side : 1;
-    c.n_blocks = wte_pool_threads(opt->pool) * 2;
+    c.n_blocks = (uint64_t)wte_pool_threads(opt->pool) * 2;
     uint64_t all = (rows + c.block_rows - 1) / c.block_rows;
     if (c.n_blocks > all) c.n_blocks = all;
     uint64_t bytes, total;

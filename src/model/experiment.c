@@ -82,14 +82,15 @@ static bool map_part(const wte_model *m, uint32_t part, uint8_t **map, uint64_t 
 static void change_and_look(uint8_t *input_map, const struct place *input, const uint8_t *head_map,
                             const struct place *head, wte_tie *out)
 {
-    uint8_t stored[8];
+    uint8_t stored[8], shown[8];
     memcpy(stored, input_map + input->offset, input->bytes);
+    memcpy(shown, head_map + head->offset, head->bytes);
     bool ok = read_element(input_map, input, &out->before) &&
               read_element(head_map, head, &out->head_before) &&
               write_element(input_map, input, another(out->before)) &&
               read_element(input_map, input, &out->after) &&
               read_element(head_map, head, &out->head_after);
-    out->moved = ok && memcmp(&out->head_before, &out->head_after, sizeof out->head_before) != 0;
+    out->moved = ok && memcmp(shown, head_map + head->offset, head->bytes) != 0;
     out->tried = ok && memcmp(stored, input_map + input->offset, input->bytes) != 0;
     if (!out->tried) snprintf(out->why_not, sizeof out->why_not, "the element cannot be changed");
 }

@@ -290,16 +290,16 @@ const wte_model_table *wte_model_head(const wte_model *m)
 
 wte_status wte_model_row(const wte_model *m, uint64_t id, uint64_t *row, wte_error *err)
 {
-    const wte_model_table *input;
+    const wte_model_table *input = &m->input;
     *row = 0;
-    WTE_TRY(wte_model_input(m, &input, err));
-    if (id >= input->rows && input->rows)
+    if (!m->has_input) return wte_model_input(m, &input, err);
+    if (input->rows == 0)
+        return wte__fail(err, WTE_E_RANGE, id, "%s: token id %" PRIu64 ", but the table is empty",
+                         m->path, id);
+    if (id >= input->rows)
         return wte__fail(err, WTE_E_RANGE, id,
                          "%s: token id %" PRIu64 ", but valid ids are 0..%" PRIu64, m->path, id,
                          input->rows - 1);
-    if (id >= input->rows)
-        return wte__fail(err, WTE_E_RANGE, id, "%s: token id %" PRIu64 ", but the table is empty",
-                         m->path, id);
     *row = input->mapped ? m->mapping.row[id] : id;
     return WTE_OK;
 }
