@@ -375,18 +375,16 @@ static int say_isa_check(void)
 static void an_isa_that_is_not_here_is_reported_and_the_best_is_used(void **state)
 {
     (void)state;
-    const wte__kernels *sets[WTE__MAX_ISAS];
-    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
-    char said[512], end[64];
-    snprintf(end, sizeof end, "; %s\n", sets[n_sets - 1]->isa);
+    char said[512], unset[512];
+    isa_check_in_child("", unset, sizeof unset);
+    assert_non_null(strstr(unset, "success: ; "));
+    const char *end = strchr(unset, ';'); /* the best set of this machine */
     isa_check_in_child("sse9", said, sizeof said);
     assert_non_null(strstr(said, wte_status_text(WTE_E_UNSUPPORTED)));
     assert_non_null(strstr(said, "WTE_ISA=sse9: no such instruction set"));
     assert_string_equal(said + strlen(said) - strlen(end), end);
     isa_check_in_child("AVX2", said, sizeof said); /* names are exact */
     assert_non_null(strstr(said, "WTE_ISA=AVX2: no such instruction set"));
-    isa_check_in_child("", said, sizeof said);
-    assert_string_equal(said + strlen(said) - strlen(end), end);
     isa_check_in_child("scalar", said, sizeof said);
     assert_string_equal(said, "success: ; scalar\n");
 }
