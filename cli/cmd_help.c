@@ -6,7 +6,7 @@
 #include "opt.h"
 #include "out.h"
 
-const char *cli_group_name(cli_group group)
+static const char *group_name(cli_group group)
 {
     switch (group) {
     case CLI_LOOK: return "Look";
@@ -32,7 +32,7 @@ static void print_overview(const cli *c, FILE *out)
             if (command->group != (cli_group)g) continue;
             if (!titled)
                 fprintf(out, "\n%s%s%s\n", out == stdout ? cli_bold(c) : "",
-                        cli_group_name((cli_group)g), out == stdout ? cli_plain(c) : "");
+                        group_name((cli_group)g), out == stdout ? cli_plain(c) : "");
             titled = true;
             fprintf(out, "  %-10s %s\n", command->name, command->summary);
         }
@@ -123,7 +123,7 @@ static void print_man_command(FILE *out, const cli_command *command)
     fputs("\n.fi\n", out);
 }
 
-void cli_print_man(FILE *out)
+static void print_man(FILE *out)
 {
     fprintf(
         out,
@@ -161,7 +161,7 @@ static int run(cli *c)
 {
     const cli_command *command = NULL;
     if (cli_given(c, "man")) {
-        cli_print_man(stdout);
+        print_man(stdout);
         return CLI_DONE;
     }
     if (cli_given(c, "list")) {

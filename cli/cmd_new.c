@@ -51,7 +51,7 @@ static int plan_target(const cli *c, plan *p)
     p->to_stdout = strcmp(p->path, "-") == 0;
     p->npy = p->to_stdout || ends_with(p->path, ".npy");
     if (!p->npy && !ends_with(p->path, ".safetensors"))
-        return cli_usage(c, "-o %s: the name must end in .safetensors or .npy", p->path);
+        return cli_usage(c, "-o '%s': the name must end in .safetensors or .npy", p->path);
     if (p->npy) { /* a type that the format cannot hold is better told before the draw */
         char header[512];
         size_t n;

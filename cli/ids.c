@@ -245,6 +245,7 @@ static int open_stream(const cli *c, cli_ids *ids, FILE *stream)
 int cli_ids_open(const cli *c, cli_ids *out)
 {
     const char *path = cli_text(c, "ids"), *type = cli_text(c, "ids-type");
+    if (!*path) return cli_usage(c, "--ids names no file");
     bool from_stdin = strcmp(path, "-") == 0;
     *out = (cli_ids){ .from = from_stdin ? "standard input" : path };
     if (type) out->type = wte_dtype_from_name(type);

@@ -36,6 +36,7 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
 {
     wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
     wte_error err;
+    if (!*path) return cli_usage(c, "MODEL is an empty word");
     opt.tensor = cli_text(c, "tensor");
     opt.head = cli_text(c, "head");
     bool wanted = vocab == CLI_VOCAB_ALL ||

@@ -354,15 +354,6 @@ bool cli_unsigned(const cli *c, const char *name, uint64_t other, uint64_t *out)
     return v != NULL;
 }
 
-bool cli_signed(const cli *c, const char *name, int64_t other, int64_t *out)
-{
-    const cli_option *o;
-    const cli_value *v = last_value(c, name, &o);
-    assert(o->kind == CLI_SIGNED);
-    *out = v ? (int64_t)v->bits : other;
-    return v != NULL;
-}
-
 bool cli_real(const cli *c, const char *name, double other, double *out)
 {
     const cli_option *o;

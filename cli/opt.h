@@ -96,7 +96,6 @@ bool cli_given(const cli *c, const char *name);
 const char *cli_text(const cli *c, const char *name);
 /* False, and *out = other, when the option was not given. */
 bool cli_unsigned(const cli *c, const char *name, uint64_t other, uint64_t *out); /* also SEED */
-bool cli_signed(const cli *c, const char *name, int64_t other, int64_t *out);
 bool cli_real(const cli *c, const char *name, double other, double *out);
 /* Value number i (from 0) of an option that repeats; NULL past the last. */
 const cli_value *cli_repeated(const cli *c, const char *name, int i);
@@ -109,7 +108,6 @@ bool cli_read_real(const char *text, double *out); /* decimal; also inf and nan 
 /* Command i of commands.def, NULL past the last. */
 const cli_command *cli_command_at(size_t i);
 const cli_command *cli_command_find(const char *name);
-const char *cli_group_name(cli_group group);
 /* Option i of a command, the common ones after its own; NULL past the last. */
 const cli_option *cli_option_at(const cli_command *command, size_t i);
 /* The nearest of the command names, or of a command's options, when it is near; else NULL. */
@@ -118,5 +116,4 @@ const char *cli_nearest_option(const cli_command *command, const char *name);
 
 /* The help of a command, or the overview for NULL. */
 void cli_print_help(const cli *c, FILE *out, const cli_command *command);
-void cli_print_man(FILE *out); /* wte.1, roff */
 #endif

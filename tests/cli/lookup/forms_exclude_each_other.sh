@@ -11,3 +11,6 @@ run wte lookup demo 1 --ids-type u16
 run wte lookup demo 1 --bad-ids wrap
 run wte lookup demo 1 --threads 0
 run wte lookup demo 1 --tensor wte.weight
+run wte lookup "" 1
+run wte lookup demo --ids ""
+run wte lookup demo ""
