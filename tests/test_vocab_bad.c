@@ -212,6 +212,21 @@ static void what_is_not_there_is_said(void **state)
     test_scratch_remove(dir);
 }
 
+static void a_null_argument_is_the_caller_s_mistake(void **state)
+{
+    (void)state;
+    wte_error err;
+    wte_vocab *v;
+    assert_fails(wte_vocab_open(NULL, NULL, &v, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
+    assert_fails(wte_vocab_open("x", NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
+    assert_fails(wte_vocab_open_memory(NULL, 1, "t", WTE_VOCAB_TXT, NULL, &v, &err), err,
+                 WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
+    assert_fails(wte_vocab_open_memory("a", 1, NULL, WTE_VOCAB_TXT, NULL, &v, &err), err,
+                 WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
+    assert_fails(wte_vocab_open_memory("a", 1, "t", WTE_VOCAB_TXT, NULL, NULL, &err), err,
+                 WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
+}
+
 static void a_bad_second_file_is_named(void **state)
 {
     (void)state;
@@ -291,6 +306,7 @@ static const struct CMUnitTest tests[] = {
     TEST("a token over its limit is refused", a_token_over_its_limit_is_refused),
     TEST("holes are allowed up to their limit", holes_are_allowed_up_to_their_limit),
     TEST("what is not there is said", what_is_not_there_is_said),
+    TEST("a NULL argument is the caller's mistake", a_null_argument_is_the_caller_s_mistake),
     TEST("a bad second file is named", a_bad_second_file_is_named),
     TEST("running out of memory is an error and no leak",
          running_out_of_memory_is_an_error_and_no_leak),

@@ -42,9 +42,13 @@ typedef enum wte_token_kind {
 
 /** Open a file (by content: JSON or lines), or in a directory the first of tokenizer.json,
  * vocab.json (with added_tokens.json beside it), vocab.txt. An empty file counts as absent.
- *  E_NOT_FOUND when a directory has none; E_FORMAT with err->where = byte offset. */
+ *  E_NOT_FOUND when a directory has none; E_FORMAT with err->where = byte offset (two texts for one
+ *  id, JSON that is none, an empty file); E_LIMIT for ids, holes or sizes past docs/limits.md.
+ *  A text may have two ids: both keep it, and find gives the one of the model's own vocabulary.
+ *  cost  one pass over the file, which stays in memory; 16 bytes an id, some 60 a token */
 WTE_API WTE_MUST_CHECK wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt,
                                                  wte_vocab **out, wte_error *err);
+/** The same from bytes in memory, which are copied. */
 WTE_API WTE_MUST_CHECK wte_status wte_vocab_open_memory(const void *data, uint64_t bytes,
                                                         const char *name, wte_vocab_source source,
                                                         const wte_vocab_options *opt,

@@ -140,6 +140,7 @@ wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt, wte_vo
     wte_vocab_options o;
     char found[WTE_LIMIT_PATH], second[WTE_LIMIT_PATH] = "";
     wte_vocab *v = NULL;
+    if (!path || !out) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_vocab_open: NULL");
     *out = NULL;
     WTE_TRY(take_options(&o, opt, err));
     bool directory = wte__path_kind_of(path, NULL) == WTE__PATH_DIRECTORY;
@@ -167,6 +168,8 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
 {
     wte_vocab_options o;
     wte_vocab *v = NULL;
+    if (!out || !name || (!data && bytes))
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_vocab_open_memory: NULL");
     *out = NULL;
     WTE_TRY(take_options(&o, opt, err));
     if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_TXT)
