@@ -121,6 +121,24 @@ void wte__swap_units(void *data, uint64_t bytes, uint32_t unit);
 /* Checks type, shape, data and rows of a tensor to write; *bytes gets its stored size. */
 wte_status wte__tensor_out_check(const wte_tensor_out *t, const char *path, uint64_t *bytes,
                                  wte_error *err);
+/* A safetensors file before its data: length and header, and the tensors in the order in which
+ * their data follow. */
+typedef struct wte__plan_item {
+    const wte_tensor_out *out;
+    uint64_t bytes;
+    size_t number; /* of the caller */
+} wte__plan_item;
+typedef struct wte__plan {
+    char *text;
+    size_t n, cap; /* bytes of text; how much it could hold */
+    wte__plan_item *items;
+    size_t n_items;
+    bool failed; /* out of memory: sticks */
+} wte__plan;
+wte_status wte__plan_make(wte__plan *plan, const char *path, const wte_tensor_out *tensors,
+                          size_t n, const char *const (*metadata)[2], size_t n_metadata,
+                          wte_error *err);
+void wte__plan_free(wte__plan *plan); /* also after make failed */
 /* Writes its data, in blocks. */
 wte_status wte__tensor_out_write(wte__replace *to, const wte_tensor_out *t, uint64_t bytes,
                                  wte_error *err);

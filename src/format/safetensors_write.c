@@ -9,6 +9,8 @@
 #include "base/utf8.h"
 #include "format/format.h"
 
+#define LENGTH_BYTES 8u
+
 /* Place of each type in the format's order; the writer goes from the highest down. */
 static const uint8_t type_order[] = {
     [WTE_BOOL] = 1,    [WTE_F4] = 2,           [WTE_F6_E2M3] = 3,      [WTE_F6_E3M2] = 4,
@@ -30,30 +32,24 @@ static const char *type_name(wte_dtype type)
     }
 }
 
-typedef struct text {
-    char *data;
-    size_t n, cap;
-    bool failed; /* out of memory: sticks */
-} text;
-
-static void put(text *t, const void *data, size_t n)
+static void put(wte__plan *t, const void *data, size_t n)
 {
-    void *block = t->data;
+    void *block = t->text;
     if (t->failed || n > SIZE_MAX - t->n || !wte__grow(NULL, &block, &t->cap, t->n + n, 1)) {
         t->failed = true;
         return;
     }
-    t->data = block;
-    if (n) memcpy(t->data + t->n, data, n);
+    t->text = block;
+    if (n) memcpy(t->text + t->n, data, n);
     t->n += n;
 }
 
-static void put_text(text *t, const char *s)
+static void put_text(wte__plan *t, const char *s)
 {
     put(t, s, strlen(s));
 }
 
-static void put_number(text *t, uint64_t v)
+static void put_number(wte__plan *t, uint64_t v)
 {
     char buf[24];
     int n = snprintf(buf, sizeof buf, "%" PRIu64, v);
@@ -61,7 +57,7 @@ static void put_number(text *t, uint64_t v)
 }
 
 /* In quotes; escaped as the reference does: quote, backslash and control characters only. */
-static void put_string(text *t, const char *s)
+static void put_string(wte__plan *t, const char *s)
 {
     static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
     put_text(t, "\"");
@@ -78,15 +74,9 @@ static void put_string(text *t, const char *s)
     put_text(t, "\"");
 }
 
-typedef struct item {
-    const wte_tensor_out *out;
-    uint64_t bytes;
-    size_t number; /* of the caller */
-} item;
-
 static int by_writing(const void *a, const void *b)
 {
-    const item *x = a, *y = b;
+    const wte__plan_item *x = a, *y = b;
     uint8_t tx = type_order[x->out->dtype], ty = type_order[y->out->dtype];
     if (tx != ty) return tx > ty ? -1 : 1;
     return strcmp(x->out->name, y->out->name);
@@ -129,8 +119,8 @@ static wte_status check_name(const char *path, const char *name, size_t i, wte_e
 }
 
 /* Each tensor for itself, then no two of a name. */
-static wte_status check_items(const char *path, const wte_tensor_out *tensors, item *items,
-                              size_t n, wte_error *err)
+static wte_status check_items(const char *path, const wte_tensor_out *tensors,
+                              wte__plan_item *items, size_t n, wte_error *err)
 {
     wte__names names;
     wte_status status = WTE_OK;
@@ -158,7 +148,7 @@ static wte_status check_items(const char *path, const wte_tensor_out *tensors, i
 }
 
 /* Metadata sorted by key, so that equal content gives equal bytes. */
-static wte_status put_metadata(text *t, const char *path, const char *const (*metadata)[2],
+static wte_status put_metadata(wte__plan *t, const char *path, const char *const (*metadata)[2],
                                size_t n, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
@@ -188,26 +178,25 @@ static wte_status put_metadata(text *t, const char *path, const char *const (*me
     return status;
 }
 
-static wte_status put_tensors(text *t, const char *path, const item *items, size_t n,
-                              wte_error *err)
+static wte_status put_tensors(wte__plan *t, const char *path, wte_error *err)
 {
     uint64_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        const wte_tensor_out *out = items[i].out;
-        if (t->n > 1) put_text(t, ",");
-        put_string(t, out->name);
+    for (size_t i = 0; i < t->n_items; i++) {
+        const wte__plan_item *item = &t->items[i];
+        if (t->n > LENGTH_BYTES + 1) put_text(t, ",");
+        put_string(t, item->out->name);
         put_text(t, ":{\"dtype\":\"");
-        put_text(t, type_name(out->dtype));
+        put_text(t, type_name(item->out->dtype));
         put_text(t, "\",\"shape\":[");
-        for (uint32_t d = 0; d < out->rank; d++) {
+        for (uint32_t d = 0; d < item->out->rank; d++) {
             if (d) put_text(t, ",");
-            put_number(t, out->shape[d]);
+            put_number(t, item->out->shape[d]);
         }
         put_text(t, "],\"data_offsets\":[");
         put_number(t, at);
         put_text(t, ",");
-        if (!wte_add_u64(at, items[i].bytes, &at))
-            return wte__fail(err, WTE_E_ARGUMENT, items[i].number,
+        if (!wte_add_u64(at, item->bytes, &at))
+            return wte__fail(err, WTE_E_ARGUMENT, item->number,
                              "%s: the tensors have over 2^64 bytes", path);
         put_number(t, at);
         put_text(t, "]}");
@@ -216,33 +205,52 @@ static wte_status put_tensors(text *t, const char *path, const item *items, size
 }
 
 /* Length and header; data follow at a multiple of 8. */
-static wte_status make_header(text *t, const char *path, const item *items, size_t n,
-                              const char *const (*metadata)[2], size_t n_metadata, wte_error *err)
+static wte_status make_header(wte__plan *t, const char *path, const char *const (*metadata)[2],
+                              size_t n_metadata, wte_error *err)
 {
+    put(t, "\0\0\0\0\0\0\0", LENGTH_BYTES);
     put_text(t, "{");
     if (n_metadata) WTE_TRY(put_metadata(t, path, metadata, n_metadata, err));
-    WTE_TRY(put_tensors(t, path, items, n, err));
+    WTE_TRY(put_tensors(t, path, err));
     put_text(t, "}");
     while (!t->failed && t->n % 8) put_text(t, " ");
     if (t->failed) return wte__no_memory(err, t->n, "the header");
-    if (t->n > WTE_LIMIT_SAFETENSORS_HEADER)
+    const size_t length = t->n - LENGTH_BYTES;
+    if (length > WTE_LIMIT_SAFETENSORS_HEADER)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
-                         "%s: a header of %zu bytes, but readers take at most %u", path, t->n,
+                         "%s: a header of %zu bytes, but readers take at most %u", path, length,
                          WTE_LIMIT_SAFETENSORS_HEADER);
+    for (uint32_t i = 0; i < LENGTH_BYTES; i++)
+        t->text[i] = (char)((uint64_t)length >> (8 * i) & 0xff);
     return WTE_OK;
 }
 
-static wte_status write_all(const char *path, const text *header, const item *items, size_t n,
-                            wte_error *err)
+wte_status wte__plan_make(wte__plan *plan, const char *path, const wte_tensor_out *tensors,
+                          size_t n, const char *const (*metadata)[2], size_t n_metadata,
+                          wte_error *err)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->items = wte__alloc_array(NULL, 2 * (uint64_t)n + 1, sizeof *plan->items);
+    plan->n_items = n;
+    if (!plan->items) return wte__no_memory(err, n * sizeof *plan->items, "the list of tensors");
+    WTE_TRY(check_items(path, tensors, plan->items, n, err));
+    wte__sort(plan->items, n, sizeof *plan->items, by_writing, plan->items + n);
+    return make_header(plan, path, metadata, n_metadata, err);
+}
+
+void wte__plan_free(wte__plan *plan)
+{
+    wte__free(NULL, plan->text, plan->cap);
+    wte__free(NULL, plan->items, (2 * plan->n_items + 1) * sizeof *plan->items);
+}
+
+static wte_status write_all(const char *path, const wte__plan *plan, wte_error *err)
 {
     wte__replace to;
-    uint8_t length[8];
-    for (uint32_t i = 0; i < 8; i++) length[i] = (uint8_t)((uint64_t)header->n >> (8 * i));
     WTE_TRY(wte__replace_begin(&to, path, err));
-    wte_status status = wte__replace_write(&to, length, sizeof length, err);
-    if (status == WTE_OK) status = wte__replace_write(&to, header->data, header->n, err);
-    for (size_t i = 0; status == WTE_OK && i < n; i++)
-        status = wte__tensor_out_write(&to, items[i].out, items[i].bytes, err);
+    wte_status status = wte__replace_write(&to, plan->text, plan->n, err);
+    for (size_t i = 0; status == WTE_OK && i < plan->n_items; i++)
+        status = wte__tensor_out_write(&to, plan->items[i].out, plan->items[i].bytes, err);
     if (status == WTE_OK) return wte__replace_commit(&to, err);
     wte__replace_abort(&to);
     return status;
@@ -254,16 +262,9 @@ wte_status wte_safetensors_write(const char *path, const wte_tensor_out *tensors
 {
     if (!path || (n && !tensors) || (n_metadata && !metadata))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_safetensors_write: NULL argument");
-    text header = { NULL, 0, 0, false };
-    item *items = wte__alloc_array(NULL, 2 * (uint64_t)n + 1, sizeof *items);
-    if (!items) return wte__no_memory(err, n * sizeof *items, "the list of tensors");
-    wte_status status = check_items(path, tensors, items, n, err);
-    if (status == WTE_OK) {
-        wte__sort(items, n, sizeof *items, by_writing, items + n);
-        status = make_header(&header, path, items, n, metadata, n_metadata, err);
-    }
-    if (status == WTE_OK) status = write_all(path, &header, items, n, err);
-    wte__free(NULL, header.data, header.cap);
-    wte__free(NULL, items, (2 * n + 1) * sizeof *items);
+    wte__plan plan;
+    wte_status status = wte__plan_make(&plan, path, tensors, n, metadata, n_metadata, err);
+    if (status == WTE_OK) status = write_all(path, &plan, err);
+    wte__plan_free(&plan);
     return status;
 }
