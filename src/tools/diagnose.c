@@ -130,7 +130,7 @@ static void finish_case(job *j, wte__case *k)
     finish_guess(j, k, &d->runner_up);
     if (d->best.label == WTE_LABEL_OTHER_ROW) j->offset = d->best.offset;
     d->parts = step_of(j, d);
-    wte__verdict(d, &k->given, j->table->rows, j->opt.name);
+    wte__verdict(d, &k->given, j->table->rows, j->row_of != NULL, j->opt.name);
 }
 
 /* Search --------------------------------------------------------------------------------------- */

@@ -137,8 +137,9 @@ wte_status wte__search_run(const wte__search *s, wte__case *const *cases, size_t
 wte_status wte__try_layouts(const wte_rows *table, wte__case *k, const char *tensor,
                             const wte_diagnose_options *opt, wte_error *err);
 
-/* Fill the texts of a finished diagnosis of a table of that name. */
-void wte__verdict(wte_diagnosis *d, const wte__given *g, uint64_t rows, const char *table);
+/* Fill the texts of a finished diagnosis of a table of that name and so many rows. */
+void wte__verdict(wte_diagnosis *d, const wte__given *g, uint64_t rows, bool mapped,
+                  const char *table);
 
 /* wte_rows_diagnose where id number i names row row_of[i]; NULL = the id is the row. */
 wte_status wte__diagnose(const wte_rows *table, wte_ids ids, const uint64_t *row_of,

@@ -94,6 +94,10 @@ wte_status wte_model_diagnose(const wte_model *m, wte_ids ids, const wte_got *go
     others o = { .model = m, .head = wte_model_head(m) };
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
     WTE_TRY(wte_model_input(m, &o.input, err));
+    /* a vector is looked for among the rows that are stored; a mapping says which one an id names
+     */
+    wte_rows stored = o.input->source;
+    if (o.input->mapped) WTE_TRY(wte_file_rows(wte_model_file(m), o.input->tensor, &stored, err));
     opt.name = o.input->name;
     opt.factor = factor_of(m);
     const bool own_head = o.head && o.head->tensor != o.input->tensor;
@@ -106,8 +110,7 @@ wte_status wte_model_diagnose(const wte_model *m, wte_ids ids, const wte_got *go
     if (status == WTE_OK && map_bytes && !row_of)
         status = wte__no_memory(err, map_bytes, "the rows of the ids");
     if (status == WTE_OK && row_of) status = map_ids(m, ids, row_of, err);
-    if (status == WTE_OK)
-        status = wte__diagnose(&o.input->source, ids, row_of, got, &opt, out, err);
+    if (status == WTE_OK) status = wte__diagnose(&stored, ids, row_of, got, &opt, out, err);
     wte__free(opt.allocator, o.rows, o.rows_bytes);
     wte__free(opt.allocator, row_of, map_bytes);
     return status;

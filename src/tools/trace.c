@@ -87,10 +87,17 @@ void wte_trace_free(wte_trace *t)
     wte__free(box->allocator, box, box->block_bytes);
 }
 
-static wte_status look_up(trace_box *box, const wte_rows *rows, uint64_t row, wte_error *err)
+/* What is traced: the rows that ids look into, and the rows that are stored. They differ in a model
+ * that maps ids to rows. */
+typedef struct subject {
+    const wte_rows *source, *stored;
+    uint64_t id, row; /* of source; of stored */
+} subject;
+
+static wte_status look_up(trace_box *box, const wte_rows *rows, uint64_t number, wte_error *err)
 {
     wte_trace *t = &box->t;
-    const int64_t id = (int64_t)row;
+    const int64_t id = (int64_t)number;
     const wte_ids ids = { &id, WTE_I64, 0, 1 };
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     opt.allocator = box->allocator;
@@ -270,23 +277,24 @@ done:
 /* Rows ----------------------------------------------------------------------------------------- */
 
 /* The checks and steps that rows and models share; fills all but tensor, file, factor and token. */
-static wte_status trace_row(const wte_rows *rows, uint64_t id, uint64_t row, uint64_t text_bytes,
-                            const wte_trace_options *opt, trace_box **out, wte_error *err)
+static wte_status trace_row(const subject *of, uint64_t text_bytes, const wte_trace_options *opt,
+                            trace_box **out, wte_error *err)
 {
+    const wte_rows *rows = of->stored;
     *out = NULL;
     WTE_TRY(wte_rows_check(rows, err));
     if (!wte_dtype_converts(rows->dtype))
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
                          "a table of type %s cannot be traced: its numbers cannot be widened",
                          wte_dtype_name(rows->dtype));
-    if (row >= rows->rows)
-        return wte__fail(err, WTE_E_RANGE, row,
-                         "token id %" PRIu64 ", but the table has %" PRIu64 " rows", row,
+    if (of->row >= rows->rows)
+        return wte__fail(err, WTE_E_RANGE, of->id,
+                         "token id %" PRIu64 ", but the table has %" PRIu64 " rows", of->id,
                          rows->rows);
     WTE_TRY(box_create(rows, text_bytes, opt->allocator, out, err));
     trace_box *box = *out;
-    fill_row(&box->t, rows, id, row);
-    wte_status status = look_up(box, rows, row, err);
+    fill_row(&box->t, rows, of->id, of->row);
+    wte_status status = look_up(box, of->source, of->id, err);
     if (status == WTE_OK) status = prove_one_hot(&box->t, rows, opt, err);
     if (status != WTE_OK) {
         wte_trace_free(&box->t);
@@ -302,7 +310,8 @@ wte_status wte_rows_trace(const wte_rows *rows, uint64_t id, const wte_trace_opt
     trace_box *box;
     *out = NULL;
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
-    WTE_TRY(trace_row(rows, id, id, 0, &opt, &box, err));
+    const subject of = { rows, rows, id, id };
+    WTE_TRY(trace_row(&of, 0, &opt, &box, err));
     const wte_status status = prove_bytes_in_memory(box, rows, err);
     if (status == WTE_OK)
         *out = &box->t;
@@ -337,7 +346,7 @@ static wte_status prove_bytes_in_file(trace_box *box, const wte_file *file,
     const uint64_t start =
         whole ? table->offset + t->row * table->row_bytes - tensor.offset : t->row * size;
     t->pieces = whole ? 1 : t->dim;
-    t->stride = whole ? 0 : table->source.rows * size;
+    t->stride = whole ? 0 : t->rows * size;
     const uint64_t piece = whole ? t->n_bytes : size;
     for (uint64_t i = 0; i < t->pieces; i++)
         WTE_TRY(wte_file_read(file, table->tensor, start + i * t->stride, box->again + i * piece,
@@ -401,7 +410,10 @@ wte_status wte_model_trace(const wte_model *m, uint64_t id, const wte_trace_opti
     WTE_TRY(wte_model_input(m, &table, err));
     WTE_TRY(wte_model_row(m, id, &row, err));
     const uint64_t text = token_bytes(vocab, id);
-    WTE_TRY(trace_row(&table->source, id, row, text, &opt, &box, err));
+    wte_rows stored = table->source;
+    if (table->mapped) WTE_TRY(wte_file_rows(file, table->tensor, &stored, err));
+    const subject of = { &table->source, &stored, id, row };
+    WTE_TRY(trace_row(&of, text, &opt, &box, err));
     fill_token(box, vocab, text);
     box->t.tensor = table->name;
     box->t.mapped = table->mapped;

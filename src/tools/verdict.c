@@ -215,12 +215,13 @@ static void vector_text(wte_diagnosis *d, const wte__given *given)
         say(d->vector_text, cap, "nothing fits");
 }
 
-void wte__verdict(wte_diagnosis *d, const wte__given *g, uint64_t rows, const char *table)
+void wte__verdict(wte_diagnosis *d, const wte__given *g, uint64_t rows, bool mapped,
+                  const char *table)
 {
     char name[WTE__NAME_SHOWN];
     wte__show(name, table, strlen(table));
     d->id_ok = d->parts != WTE_STEP_ID;
-    if (d->id_ok && d->id == d->row)
+    if (!mapped)
         say(d->id_text, sizeof d->id_text, "%" PRIu64 ", one of 0..%" PRIu64, d->id, rows - 1);
     else
         say(d->id_text, sizeof d->id_text, "%" PRIu64 ", which the model maps to row %" PRIu64,
