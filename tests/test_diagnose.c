@@ -402,6 +402,22 @@ static void a_smaller_type_is_told(void **state)
     assert_int_equal(d.best.dtype, WTE_F16);
 }
 
+static void a_rounding_that_no_digit_shows_is_not_told(void **state)
+{
+    (void)state;
+    const wte_rows table = demo_rows();
+    double got[3];
+    /* bf16 moves these numbers in the third decimal: four decimals show it, one does not */
+    for (size_t i = 0; i < 3; i++)
+        got[i] = rint(10000 * (double)round_bf16(demo_table[5][i])) / 10000;
+    wte_diagnosis d = diagnose_typed(&table, 5, got, 0.00005);
+    assert_int_equal(d.best.label, WTE_LABEL_NARROWED);
+    assert_int_equal(d.best.dtype, WTE_BF16);
+    for (size_t i = 0; i < 3; i++) got[i] = rint(10 * got[i]) / 10;
+    d = diagnose_typed(&table, 5, got, 0.05);
+    assert_int_equal(d.best.label, WTE_LABEL_MATCH);
+}
+
 static void eight_bits_are_told_for_the_row_asked_for(void **state)
 {
     (void)state;
@@ -508,6 +524,7 @@ static const struct CMUnitTest tests[] = {
     TEST("swapped bytes are told", swapped_bytes_are_told),
     TEST("bytes swapped before widening are told", bytes_swapped_before_widening_are_told),
     TEST("a smaller type is told", a_smaller_type_is_told),
+    TEST("a rounding that no digit shows is not told", a_rounding_that_no_digit_shows_is_not_told),
     TEST("eight bits are told for the row asked for", eight_bits_are_told_for_the_row_asked_for),
     TEST("zeros and NaN are told", zeros_and_nan_are_told),
     TEST("a stored row of zeros or NaN matches", a_stored_row_of_zeros_or_nan_matches),

@@ -102,8 +102,9 @@ bool wte__rule_allowed(const wte__given *g, const wte__rule *rule, double tried)
 {
     if (rule->change == WTE_LABEL_UNKNOWN) return true;
     if (g->n_probes == 0) return false; /* zeros are zeros whatever they are multiplied by */
-    if (rule->arithmetic == WTE_BF16 && !g->is_bf16) return false;
-    if (rule->arithmetic == WTE_F16 && !g->is_f16) return false;
+    const bool narrows = rule->change == WTE_LABEL_NARROWED;
+    if (!narrows && rule->arithmetic == WTE_BF16 && !g->is_bf16) return false;
+    if (!narrows && rule->arithmetic == WTE_F16 && !g->is_f16) return false;
     const double log_chance = is_measured(rule) ? g->log_chance_free : g->log_chance;
     return log_chance + log10(tried) <= log10(WTE__WEAK);
 }
@@ -226,10 +227,23 @@ bool wte__fit_good(const wte__fit *fit, const wte__given *g)
     return fit->fits == g->n;
 }
 
+/* Whether the rule moved a number by more than its tolerance: a rounding that the digits typed do
+ * not show explains nothing, even if it brings a number over the edge. */
+static bool moves(const wte__given *g, const wte__row *row, size_t first, const double *x, size_t n)
+{
+    double plain[WTE__CHUNK];
+    const uint8_t *raw = (const uint8_t *)row->raw + first * wte_dtype_bytes(row->dtype);
+    if (wte_convert(row->dtype, raw, WTE_F64, plain, n, NULL, NULL) != WTE_OK) return false;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - plain[i]) > wte__tolerance(g, &row->grid, first + i)) return true;
+    return false;
+}
+
 bool wte__fit_rule(const wte__given *g, const wte__row *row, const wte__rule *rule, bool thorough,
                    wte__fit *out)
 {
     double x[WTE__CHUNK], factor = rule->factor;
+    bool moved = rule->change != WTE_LABEL_NARROWED;
     wte__fit_start(out, g);
     if (is_measured(rule) && !measured_factor(g, row, rule, &factor)) {
         out->square = out->worst = INFINITY;
@@ -243,8 +257,10 @@ bool wte__fit_rule(const wte__given *g, const wte__row *row, const wte__rule *ru
             return false;
         }
         wte__fit_numbers(out, g, &row->grid, c, x, n);
+        moved = moved || moves(g, row, c, x, n);
         if (!thorough && out->fits < c + n) return false;
     }
+    if (!moved) out->fits = 0;
     return wte__fit_good(out, g);
 }
 
