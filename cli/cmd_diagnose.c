@@ -138,7 +138,7 @@ static void print_many(const job *j, const wte_diagnosis_sum *sum)
         printf("  number %" PRIu64 ", id %" PRIu64 ": %s\n", i, d->id, d->verdict);
     }
     if (bad > shown) printf("  ... and %" PRIu64 " more; --json prints all\n", bad - shown);
-    if (bad) printf("  next      %s\n", j->found[sum->first_bad].advice);
+    if (bad) printf("  next       %s\n", j->found[sum->first_bad].advice);
 }
 
 /* JSON ----------------------------------------------------------------------------------------- */

@@ -385,7 +385,7 @@ static void calls_that_make_no_sense_are_refused(void **state)
     got.cols = DIM;
     got.n = 2;
     assert_fails(wte_rows_diagnose(&table, ids, &got, NULL, d, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
-                 "2 vectors were given for 1 ids");
+                 "2 vectors were given for 1 id");
     ids.count = got.n = 3;
     assert_fails(wte_rows_diagnose(&table, ids, &got, NULL, d, &err), err, WTE_E_RANGE, 1,
                  "token id 30 at position 1; valid ids are 0..29");

@@ -70,16 +70,15 @@ static double tried_of_kind(const job *j, const wte__case *k, const wte_guess *g
     return (double)k->tried;
 }
 
-static void finish_guess(const job *j, const wte__case *k, wte_guess *g)
+static wte_guess finished(const job *j, const wte__case *k, const wte__entry *entry)
 {
-    if (g->n == 0) return;
-    if (g->label == WTE_LABEL_OTHER_ROW) g->offset = (int64_t)g->row - (int64_t)k->row;
-    const bool free_factor =
-        g->change == WTE_LABEL_NORMALISED || (g->change == WTE_LABEL_SCALED && g->power == 0);
-    const double log_chance = free_factor ? k->given.log_chance_free : k->given.log_chance;
-    g->chance = tried_of_kind(j, k, g) * pow(10, log_chance);
-    const uint64_t same = g->label == WTE_LABEL_MATCH ? 1 : g->n_same;
-    g->confidence = g->fits == g->n ? 1 / ((double)same + g->chance) : 0;
+    wte_guess g = entry->guess;
+    if (g.n == 0) return g;
+    if (g.label == WTE_LABEL_OTHER_ROW) g.offset = (int64_t)g.row - (int64_t)k->row;
+    if (g.fits < g.n) return g;
+    g.chance = tried_of_kind(j, k, &g) * pow(10, entry->log_chance);
+    g.confidence = 1 / ((g.label == WTE_LABEL_MATCH ? 1 : (double)g.n_same) + g.chance);
+    return g;
 }
 
 static wte_step step_of(const job *j, const wte_diagnosis *d)
@@ -110,24 +109,23 @@ static void finish_case(job *j, wte__case *k)
 {
     wte_diagnosis *d = &j->out[k->index];
     memset(d, 0, sizeof *d);
+    wte_guess *second = &k->tally.second.guess;
+    second->n_same = second->n ? 1 : 0; /* only the best one's are counted */
+    second->same[0] = second->row;
     d->id = (uint64_t)wte_ids_at(j->ids, k->index);
     d->row = k->row;
     d->tried = k->tried;
     d->not_searched = j->not_searched;
     if (wte__tally_explained(&k->tally)) {
-        d->best = k->tally.best.guess;
-        d->runner_up = k->tally.second.guess;
+        d->best = finished(j, k, &k->tally.best);
+        d->runner_up = finished(j, k, &k->tally.second);
     } else {
         const wte__given *g = &k->given;
-        d->runner_up = k->tally.best.guess;
+        d->runner_up = finished(j, k, &k->tally.best);
         d->best = (wte_guess){ .n = g->n, .row = WTE_NOWHERE, .distance = 1, .factor = 1 };
         if (g->zeros == g->n) d->best.label = WTE_LABEL_ZEROS;
         if (g->nonfinite) d->best.label = WTE_LABEL_NONFINITE;
     }
-    d->runner_up.n_same = d->runner_up.n ? 1 : 0; /* only the best one's are counted */
-    d->runner_up.same[0] = d->runner_up.row;
-    finish_guess(j, k, &d->best);
-    finish_guess(j, k, &d->runner_up);
     if (d->best.label == WTE_LABEL_OTHER_ROW) j->offset = d->best.offset;
     d->parts = step_of(j, d);
     wte__verdict(d, &k->given, j->table->rows, j->row_of != NULL, j->opt.name);
@@ -210,7 +208,8 @@ static wte__row table_row(const job *j, const void *raw, uint64_t index, uint64_
                        .grid = j->grid,
                        .tensor = j->opt.name,
                        .index = index,
-                       .own = index == asked };
+                       .own = index == asked,
+                       .tried = (double)j->n_rules };
 }
 
 /* When earlier vectors were another row, this one is probably off by as much. */
@@ -301,7 +300,8 @@ static wte_status check_shape(const wte_rows *table, wte_ids ids, const wte_got 
         return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE, "the table has no columns");
     if (got->n != ids.count)
         return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
-                         "%" PRIu64 " vectors were given for %" PRIu64 " ids", got->n, ids.count);
+                         "%" PRIu64 " vector%s given for %" PRIu64 " id%s", got->n,
+                         got->n == 1 ? " was" : "s were", ids.count, ids.count == 1 ? "" : "s");
     if (got->n && got->cols && !got->data)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no numbers were given");
     const bool as_column = got->cols == table->rows && got->n == 1;

@@ -29,10 +29,10 @@ typedef struct wte__given {
     double *value;                       /* n */
     size_t probe[WTE__PROBES], n_probes; /* the columns of the largest finite numbers, descending */
     uint64_t zeros, nonfinite;
-    double norm;            /* of the finite ones */
-    bool is_bf16, is_f16;   /* every number is a value of that type */
-    double log_chance;      /* log10 that an unrelated row fits */
-    double log_chance_free; /* the same when one free factor is fitted */
+    double norm, root_mean_square; /* of the finite ones */
+    bool is_bf16, is_f16;          /* every number is a value of that type */
+    wte__grid tolerance, stored;   /* of the tolerance type; of the table's type */
+    double log_chance;             /* wte__evidence of a row as it is */
 } wte__given;
 /* value has room for n numbers; stored is the table's type. */
 wte_status wte__given_fill(wte__given *g, const wte_got *got, uint64_t i, wte_dtype stored,
@@ -64,6 +64,7 @@ typedef struct wte__row {
     const char *tensor;
     uint64_t index;
     bool own;                /* the row that was asked for */
+    double tried;            /* hypotheses that compete with those about this row */
     const double *base;      /* PLUS_ROW: what it was added to, or NULL; */
     const char *base_tensor; /* a row of this tensor, */
     uint64_t base_row;       /* with this number */
@@ -73,6 +74,7 @@ typedef struct wte__fit {
     uint64_t fits;
     double worst, square; /* largest difference in tolerances; sum of squared differences */
     double factor;        /* SCALED, NORMALISED: what the row was multiplied by */
+    double log_chance;    /* of a fit: wte__evidence */
     bool same_bits;
 } wte__fit;
 /* Compare the row, changed by the rule, with the vector. Returns whether it fits; when it does not
@@ -92,6 +94,7 @@ typedef struct wte__entry {
     wte_guess guess; /* n = 0: none */
     uint32_t order;  /* of the rule */
     bool asked;      /* the row's index is the one asked for */
+    double log_chance;
 } wte__entry;
 typedef struct wte__tally {
     wte__entry best, second;
@@ -113,6 +116,10 @@ typedef struct wte__case {
     double *target;  /* room for one vector to look for */
 } wte__case;
 
+/* Its factor comes from the row and the vector. */
+bool wte__is_measured(const wte__rule *rule);
+/* log10 of the chance that an unrelated row, changed by the rule (NULL = not at all), fits. */
+double wte__evidence(const wte__given *g, const wte__rule *rule, double factor);
 /* Whether a rule may be named at all, when `tried` hypotheses of its kind are: small numbers of
  * digits or columns fit something by luck. */
 bool wte__rule_allowed(const wte__given *g, const wte__rule *rule, double tried);

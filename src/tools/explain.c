@@ -92,7 +92,7 @@ size_t wte__rules(uint64_t dim, wte_dtype stored, wte_dtype got, double model_fa
     return list.n;
 }
 
-static bool is_measured(const wte__rule *rule)
+bool wte__is_measured(const wte__rule *rule)
 {
     return rule->change == WTE_LABEL_NORMALISED ||
            (rule->change == WTE_LABEL_SCALED && rule->power == 0);
@@ -105,8 +105,7 @@ bool wte__rule_allowed(const wte__given *g, const wte__rule *rule, double tried)
     const bool narrows = rule->change == WTE_LABEL_NARROWED;
     if (!narrows && rule->arithmetic == WTE_BF16 && !g->is_bf16) return false;
     if (!narrows && rule->arithmetic == WTE_F16 && !g->is_f16) return false;
-    const double log_chance = is_measured(rule) ? g->log_chance_free : g->log_chance;
-    return log_chance + log10(tried) <= log10(WTE__WEAK);
+    return g->log_chance + log10(tried) <= log10(WTE__WEAK);
 }
 
 /* Prediction ----------------------------------------------------------------------------------- */
@@ -227,25 +226,21 @@ bool wte__fit_good(const wte__fit *fit, const wte__given *g)
     return fit->fits == g->n;
 }
 
-/* Whether the rule moved a number by more than its tolerance: a rounding that the digits typed do
- * not show explains nothing, even if it brings a number over the edge. */
-static bool moves(const wte__given *g, const wte__row *row, size_t first, const double *x, size_t n)
+/* A small move explains little: it may have brought a number over the edge by luck. */
+static bool tells(const wte__given *g, const wte__row *row, const wte__rule *rule, wte__fit *fit)
 {
-    double plain[WTE__CHUNK];
-    const uint8_t *raw = (const uint8_t *)row->raw + first * wte_dtype_bytes(row->dtype);
-    if (wte_convert(row->dtype, raw, WTE_F64, plain, n, NULL, NULL) != WTE_OK) return false;
-    for (size_t i = 0; i < n; i++)
-        if (fabs(x[i] - plain[i]) > wte__tolerance(g, &row->grid, first + i)) return true;
-    return false;
+    fit->log_chance = g->log_chance;
+    if (rule->change != WTE_LABEL_NARROWED && !wte__is_measured(rule)) return true;
+    fit->log_chance = wte__evidence(g, rule, fit->factor);
+    return fit->log_chance + log10(row->tried) <= log10(WTE__WEAK);
 }
 
 bool wte__fit_rule(const wte__given *g, const wte__row *row, const wte__rule *rule, bool thorough,
                    wte__fit *out)
 {
     double x[WTE__CHUNK], factor = rule->factor;
-    bool moved = rule->change != WTE_LABEL_NARROWED;
     wte__fit_start(out, g);
-    if (is_measured(rule) && !measured_factor(g, row, rule, &factor)) {
+    if (wte__is_measured(rule) && !measured_factor(g, row, rule, &factor)) {
         out->square = out->worst = INFINITY;
         return false;
     }
@@ -257,11 +252,13 @@ bool wte__fit_rule(const wte__given *g, const wte__row *row, const wte__rule *ru
             return false;
         }
         wte__fit_numbers(out, g, &row->grid, c, x, n);
-        moved = moved || moves(g, row, c, x, n);
         if (!thorough && out->fits < c + n) return false;
     }
-    if (!moved) out->fits = 0;
-    return wte__fit_good(out, g);
+    if (!wte__fit_good(out, g)) return false;
+    if (tells(g, row, rule, out)) return true;
+    out->fits = 0;
+    out->square = out->worst = INFINITY;
+    return false;
 }
 
 /* Rules that change the row are worth a full comparison, for the runner-up, only when the row
@@ -276,7 +273,7 @@ void wte__explain_own(wte__case *k, const wte__row *row, const wte__rule *rule, 
     const bool along = fabs(factor) * norm >= ALONG * g->norm;
     for (size_t i = 0; i < n_rules; i++) {
         wte__fit fit;
-        if (!wte__rule_allowed(g, &rule[i], (double)n_rules)) continue;
+        if (!wte__rule_allowed(g, &rule[i], row->tried)) continue;
         const bool thorough = i == 0 || along;
         const bool fits = wte__fit_rule(g, row, &rule[i], thorough, &fit);
         k->tried++;

@@ -74,23 +74,27 @@ static bool all_of_type(const wte__given *g, wte_dtype type)
 }
 
 /* An unrelated number is taken to lie anywhere within one root mean square of the vector's numbers,
- * on the values that the table's type has. Zeros say nothing: many tables are full of them. */
-static void weigh(wte__given *g, wte_dtype stored)
+ * on the values that the table's type has; a change that moves numbers by less, anywhere within
+ * what it moves them by. Zeros say nothing: many tables are full of them. */
+double wte__evidence(const wte__given *g, const wte__rule *rule, double factor)
 {
-    const wte__grid tolerance = wte__grid_of(wte__tolerance_type(stored, g->dtype));
-    const wte__grid own = wte__grid_of(stored);
-    const uint64_t finite = g->n - g->nonfinite;
-    const double spread = finite ? g->norm / sqrt((double)finite) : 0;
-    double most = 0;
+    const bool narrows = rule && rule->change == WTE_LABEL_NARROWED;
+    const bool measured = rule && wte__is_measured(rule);
+    const wte__grid narrow = wte__grid_of(narrows ? rule->type : WTE_F64);
+    double sum = 0, most = 0;
     for (size_t c = 0; c < g->n; c++) {
         const double x = g->value[c];
         if (x == 0 || !isfinite(x)) continue;
-        const double room = fmax(wte__tolerance(g, &tolerance, c), wte__spacing(&own, x) / 2);
+        const double room =
+            fmax(wte__tolerance(g, &g->tolerance, c), wte__spacing(&g->stored, x) / 2);
+        double spread = g->root_mean_square;
+        if (narrows) spread = fmin(spread, wte__spacing(&narrow, x) / 2);
+        if (measured) spread = fmin(spread, fabs(x - x / factor));
         const double chance = room < spread ? log10(room / spread) : 0;
-        g->log_chance += chance;
-        if (chance < most) most = chance;
+        sum += chance;
+        most = fmin(most, chance);
     }
-    g->log_chance_free = g->log_chance - most;
+    return measured ? sum - most : sum; /* one number was used up in measuring */
 }
 
 wte_status wte__given_fill(wte__given *g, const wte_got *got, uint64_t i, wte_dtype stored,
@@ -116,6 +120,10 @@ wte_status wte__given_fill(wte__given *g, const wte_got *got, uint64_t i, wte_dt
     const bool typed = g->half_unit != NULL;
     g->is_bf16 = typed ? stored == WTE_BF16 : all_of_type(g, WTE_BF16);
     g->is_f16 = typed ? stored == WTE_F16 : all_of_type(g, WTE_F16);
-    weigh(g, stored);
+    const uint64_t finite = g->n - g->nonfinite;
+    g->root_mean_square = finite ? g->norm / sqrt((double)finite) : 0;
+    g->tolerance = wte__grid_of(wte__tolerance_type(stored, g->dtype));
+    g->stored = wte__grid_of(stored);
+    g->log_chance = wte__evidence(g, NULL, 1);
     return WTE_OK;
 }

@@ -46,6 +46,7 @@ static void offer(wte__case *k, const wte_rows *e, const wte__fit *fit, wte_labe
     entry.guess.label = label;
     entry.guess.change = WTE_LABEL_UNKNOWN;
     entry.asked = row == k->row;
+    entry.log_chance = k->given.log_chance;
     wte__tally_offer(&k->tally, &entry);
 }
 

@@ -173,6 +173,11 @@ static void note_distance(const state *s, found *f, const seeker *k, const void 
     if (sum < most) keep_near(f, (near_row){ sum, row });
 }
 
+static double tried_in(const wte__search *s)
+{
+    return (double)s->rows->rows * (double)s->n_rules;
+}
+
 static wte__row row_of(const state *s, const wte__case *k, const void *raw, uint64_t index)
 {
     return (wte__row){ .raw = raw,
@@ -181,7 +186,8 @@ static wte__row row_of(const state *s, const wte__case *k, const void *raw, uint
                        .place = s->search->place,
                        .tensor = s->search->tensor,
                        .index = index,
-                       .own = index == k->row };
+                       .own = index == k->row,
+                       .tried = tried_in(s->search) };
 }
 
 static bool offer_if_fits(const wte__case *k, found *f, const wte__row *row, const wte__rule *rule,
@@ -194,11 +200,6 @@ static bool offer_if_fits(const wte__case *k, found *f, const wte__row *row, con
     return true;
 }
 
-static double tried_in(const wte__search *s)
-{
-    return (double)s->rows->rows * (double)s->n_rules;
-}
-
 /* The sum of two rows, as computed in each type. */
 static void compare_sum(const state *s, const wte__case *k, found *f, wte__row *row)
 {
@@ -208,7 +209,7 @@ static void compare_sum(const state *s, const wte__case *k, found *f, wte__row *
     row->base_tensor = s->search->opt->name;
     for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
         const wte__rule rule = { .change = WTE_LABEL_PLUS_ROW, .arithmetic = arithmetic[i] };
-        if (wte__rule_allowed(&k->given, &rule, tried_in(s->search)))
+        if (wte__rule_allowed(&k->given, &rule, row->tried))
             (void)offer_if_fits(k, f, row, &rule, i);
     }
 }
@@ -226,7 +227,7 @@ static void compare_whole(const state *s, const wte__case *k, found *f, const se
         const bool swapped = rule->change == WTE_LABEL_BYTE_SWAPPED;
         if (rule->own_only || swapped != (seek->kind == AIM_SWAPPED)) continue;
         if (swapped && rule->type != seek->type) continue;
-        if (!wte__rule_allowed(&k->given, rule, tried_in(search))) continue;
+        if (!wte__rule_allowed(&k->given, rule, row->tried)) continue;
         const bool fits = offer_if_fits(k, f, row, rule, i);
         if (fits && i == 0) return; /* an unchanged row needs no second explanation */
     }

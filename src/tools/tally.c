@@ -128,7 +128,7 @@ static wte_label label_of(const wte__row *row, const wte__rule *rule)
 wte__entry wte__entry_make(const wte__given *g, const wte__row *row, const wte__rule *rule,
                            uint32_t order, const wte__fit *fit)
 {
-    wte__entry entry = { .order = order, .asked = row->own };
+    wte__entry entry = { .order = order, .asked = row->own, .log_chance = fit->log_chance };
     wte_guess *guess = &entry.guess;
     guess->label = label_of(row, rule);
     guess->change = rule->change;

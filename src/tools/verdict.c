@@ -29,6 +29,9 @@ const char *wte_label_name(wte_label label)
     return "unknown";
 }
 
+/* A vector that is so near a row, in parts of its length, hardly comes from elsewhere. */
+#define NEARLY 0.05
+
 /* What to do, by label. */
 static const char *advice_for(const wte_diagnosis *d)
 {
@@ -70,6 +73,9 @@ static const char *advice_for(const wte_diagnosis *d)
     case WTE_LABEL_NONFINITE:
         return "the vector was spoilt after the lookup, or read from memory that was never written";
     case WTE_LABEL_UNKNOWN:
+        if (d->runner_up.n && d->runner_up.distance <= NEARLY)
+            return "nearly that row: is it another version of the model, or were numbers rounded?";
+        break;
     case WTE_LABEL_FORCE_INT: break;
     }
     return "is it this model, this table, and the vector before any layer has changed it?";
