@@ -94,8 +94,13 @@ size_t wte__rules(uint64_t dim, wte_dtype stored, wte_dtype got, double model_fa
 
 bool wte__is_measured(const wte__rule *rule)
 {
-    return rule->change == WTE_LABEL_NORMALISED ||
-           (rule->change == WTE_LABEL_SCALED && rule->power == 0);
+    return rule->change == WTE_LABEL_SCALED && rule->power == 0;
+}
+
+/* The factor depends on the row. */
+static bool has_own_factor(const wte__rule *rule)
+{
+    return rule->change == WTE_LABEL_NORMALISED || wte__is_measured(rule);
 }
 
 bool wte__rule_allowed(const wte__given *g, const wte__rule *rule, double tried)
@@ -182,9 +187,9 @@ double wte__measure(const wte__given *g, const wte__row *row, double *norm)
 /* Norms are summed in f32 by some, which moves them by far less than this. */
 #define NORM_SLACK 1e-5
 
-/* The factor of a rule that measures it. False when the rule has nothing to say about this row. */
-static bool measured_factor(const wte__given *g, const wte__row *row, const wte__rule *rule,
-                            double *factor)
+/* The factor of such a rule. False when the rule has nothing to say about this row. */
+static bool own_factor(const wte__given *g, const wte__row *row, const wte__rule *rule,
+                       double *factor)
 {
     double norm;
     const double s = wte__measure(g, row, &norm);
@@ -230,7 +235,7 @@ bool wte__fit_good(const wte__fit *fit, const wte__given *g)
 static bool tells(const wte__given *g, const wte__row *row, const wte__rule *rule, wte__fit *fit)
 {
     fit->log_chance = g->log_chance;
-    if (rule->change != WTE_LABEL_NARROWED && !wte__is_measured(rule)) return true;
+    if (rule->change != WTE_LABEL_NARROWED && !has_own_factor(rule)) return true;
     fit->log_chance = wte__evidence(g, rule, fit->factor);
     return fit->log_chance + log10(row->tried) <= log10(WTE__WEAK);
 }
@@ -240,7 +245,7 @@ bool wte__fit_rule(const wte__given *g, const wte__row *row, const wte__rule *ru
 {
     double x[WTE__CHUNK], factor = rule->factor;
     wte__fit_start(out, g);
-    if (wte__is_measured(rule) && !measured_factor(g, row, rule, &factor)) {
+    if (has_own_factor(rule) && !own_factor(g, row, rule, &factor)) {
         out->square = out->worst = INFINITY;
         return false;
     }
@@ -271,12 +276,16 @@ void wte__explain_own(wte__case *k, const wte__row *row, const wte__rule *rule, 
     double norm;
     const double factor = wte__measure(g, row, &norm);
     const bool along = fabs(factor) * norm >= ALONG * g->norm;
+    bool explained = false;
     for (size_t i = 0; i < n_rules; i++) {
         wte__fit fit;
         if (!wte__rule_allowed(g, &rule[i], row->tried)) continue;
+        /* a factor that a rule knows need not be measured */
+        if (explained && wte__is_measured(&rule[i])) continue;
         const bool thorough = i == 0 || along;
         const bool fits = wte__fit_rule(g, row, &rule[i], thorough, &fit);
         k->tried++;
+        explained = explained || fits;
         if (!fits && !thorough) continue;
         const wte__entry entry = wte__entry_make(g, row, &rule[i], (uint32_t)i, &fit);
         wte__tally_offer(&k->tally, &entry);

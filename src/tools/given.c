@@ -80,6 +80,7 @@ double wte__evidence(const wte__given *g, const wte__rule *rule, double factor)
 {
     const bool narrows = rule && rule->change == WTE_LABEL_NARROWED;
     const bool measured = rule && wte__is_measured(rule);
+    const bool divides = rule && rule->change == WTE_LABEL_NORMALISED;
     const wte__grid narrow = wte__grid_of(narrows ? rule->type : WTE_F64);
     double sum = 0, most = 0;
     for (size_t c = 0; c < g->n; c++) {
@@ -89,7 +90,7 @@ double wte__evidence(const wte__given *g, const wte__rule *rule, double factor)
             fmax(wte__tolerance(g, &g->tolerance, c), wte__spacing(&g->stored, x) / 2);
         double spread = g->root_mean_square;
         if (narrows) spread = fmin(spread, wte__spacing(&narrow, x) / 2);
-        if (measured) spread = fmin(spread, fabs(x - x / factor));
+        if (measured || divides) spread = fmin(spread, fabs(x - x / factor));
         const double chance = room < spread ? log10(room / spread) : 0;
         sum += chance;
         most = fmin(most, chance);

@@ -222,14 +222,18 @@ static void compare_whole(const state *s, const wte__case *k, found *f, const se
         compare_sum(s, k, f, row);
         return;
     }
+    bool explained = false;
     for (size_t i = 0; i < search->n_rules; i++) {
         const wte__rule *rule = &search->rule[i];
         const bool swapped = rule->change == WTE_LABEL_BYTE_SWAPPED;
         if (rule->own_only || swapped != (seek->kind == AIM_SWAPPED)) continue;
         if (swapped && rule->type != seek->type) continue;
         if (!wte__rule_allowed(&k->given, rule, row->tried)) continue;
+        /* a factor that a rule knows need not be measured */
+        if (explained && wte__is_measured(rule)) continue;
         const bool fits = offer_if_fits(k, f, row, rule, i);
         if (fits && i == 0) return; /* an unchanged row needs no second explanation */
+        explained = explained || fits;
     }
 }
 

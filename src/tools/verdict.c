@@ -205,7 +205,7 @@ static void vector_text(wte_diagnosis *d, const wte__given *given)
     const char *how = g->bit_for_bit     ? "bit for bit"
                       : given->half_unit ? "to the last digit typed"
                                          : "within 1 ulp";
-    char change[CHANGE_TEXT];
+    char change[CHANGE_TEXT], near[280];
     if (plain)
         say(d->vector_text, cap, "all %" PRIu64 " number%s equal that row's, %s", g->n,
             g->n == 1 ? "" : "s", how);
@@ -215,8 +215,8 @@ static void vector_text(wte_diagnosis *d, const wte__given *given)
     else if (g->change != WTE_LABEL_UNKNOWN)
         say(d->vector_text, cap, "%s, %s", change_text(g, change), how);
     else if (d->runner_up.n && d->runner_up.distance < 10)
-        say(d->vector_text, cap, "nothing fits; the nearest is row %" PRIu64 ", %.3g%% away",
-            d->runner_up.row, 100 * d->runner_up.distance);
+        say(d->vector_text, cap, "nothing fits; the nearest, %.3g%% away, is %s",
+            100 * d->runner_up.distance, wte_guess_text(&d->runner_up, near, sizeof near));
     else
         say(d->vector_text, cap, "nothing fits");
 }
