@@ -242,7 +242,7 @@ static void nothing_to_do_touches_nothing(void **state)
 /* Gathering --------------------------------------------------------------------------------- */
 
 #define TABLE_ROWS 19u
-#define MOST_OUT   70u
+#define MOST_OUT   120u
 
 typedef struct gather_case {
     size_t row_bytes, table_pad, out_pad, out_shift, n;

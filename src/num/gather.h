@@ -1,17 +1,17 @@
 /* Row gathering with software prefetch, for any vector width. An instruction set's file defines
  *
  *     static inline void copy_line(char *to, const char *from, bool stream)      64 bytes
- *     static inline void copy_part(char *to, const char *from, size_t bytes)     0 to 63 bytes
  *
  * and then includes this. Everything here is static, so that no code of one instruction set can be
- * linked into another's; and inlined, so that `stream` is a constant in the loops: they are short
- * of room in the processor's window of pending loads, and each instruction less is one load more.
- */
+ * linked into another's; and inlined, so that `stream` is a constant in the loops: their speed is
+ * the number of loads that the processor has under way, and every other instruction takes the place
+ * of one. */
 #ifndef WTE_SRC_NUM_GATHER_H
 #define WTE_SRC_NUM_GATHER_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define GATHER_INLINE static inline __attribute__((always_inline))
 
@@ -23,8 +23,6 @@
 #define GATHER_AHEAD ((size_t)6144)
 /* Up to here rows are prefetched as wholes, some rows ahead; above, block by block. */
 #define GATHER_SHORT ((size_t)1024)
-/* Rows ahead at most, so that tiny rows do not make a call of few of them prefetch only. */
-#define GATHER_ROWS_AHEAD ((size_t)32)
 
 typedef struct gather_job {
     char *out;
@@ -49,21 +47,22 @@ GATHER_INLINE size_t gather_head(const char *to, size_t bytes, bool stream)
 
 GATHER_INLINE void gather_short_rows(const gather_job *job, bool stream)
 {
-    const size_t bytes = job->row_bytes, fit = GATHER_AHEAD / bytes;
-    const size_t ahead = fit < GATHER_ROWS_AHEAD ? fit : GATHER_ROWS_AHEAD;
+    const size_t bytes = job->row_bytes, lines = (bytes + GATHER_LINE - 1) / GATHER_LINE;
+    const size_t ahead = GATHER_AHEAD / GATHER_LINE / lines;
     for (size_t i = 0; i < job->n; i++) {
-        const char *from = gather_row(job, i), *next = from;
+        const char *from = gather_row(job, i);
+        const char *next = job->n - i > ahead ? gather_row(job, i + ahead) : from;
         char *to = job->out + i * job->out_stride;
-        if (job->n - i > ahead) next = gather_row(job, i + ahead);
         size_t at = gather_head(to, bytes, stream);
-        copy_part(to, from, at);
+        if (at) memcpy(to, from, at);
+        __builtin_prefetch(next + bytes - 1); /* as in gather_next */
         for (; bytes - at >= GATHER_LINE; at += GATHER_LINE, next += GATHER_LINE) {
             __builtin_prefetch(next);
             copy_line(to + at, from + at, stream);
         }
         if (at == bytes) continue;
         __builtin_prefetch(next);
-        copy_part(to + at, from + at, bytes - at);
+        memcpy(to + at, from + at, bytes - at);
     }
 }
 
@@ -84,6 +83,7 @@ GATHER_INLINE const char *gather_next(const gather_job *job, gather_cursor *curs
         cursor->offset = offset + GATHER_BLOCK;
         return row + offset;
     }
+    __builtin_prefetch(row + job->row_bytes - 1); /* a row that is not aligned has one line more */
     cursor->offset = 0;
     if (cursor->row + 1 < job->n) cursor->row++;
     return row + job->row_bytes - GATHER_BLOCK;
@@ -118,7 +118,7 @@ GATHER_INLINE void gather_long_rows(const gather_job *job, bool stream)
         const char *from = gather_row(job, i), *const end = from + bytes;
         char *to = job->out + i * job->out_stride;
         const size_t head = gather_head(to, bytes, stream);
-        copy_part(to, from, head);
+        if (head) memcpy(to, from, head);
         to += head;
         from += head;
         for (; (size_t)(end - from) >= GATHER_BLOCK; to += GATHER_BLOCK, from += GATHER_BLOCK)
@@ -129,7 +129,7 @@ GATHER_INLINE void gather_long_rows(const gather_job *job, bool stream)
             gather_prefetch(gather_next(job, &cursor));
         for (; (size_t)(end - from) >= GATHER_LINE; to += GATHER_LINE, from += GATHER_LINE)
             copy_line(to, from, stream);
-        copy_part(to, from, (size_t)(end - from));
+        if (from < end) memcpy(to, from, (size_t)(end - from));
     }
 }
 
@@ -139,5 +139,13 @@ GATHER_INLINE void gather_any_rows(const gather_job *job, bool stream)
         gather_short_rows(job, stream);
     else
         gather_long_rows(job, stream);
+}
+
+/* Lines that are written in parts are slow to stream: rows of 100 bytes, close together, took two
+ * to three times as long; from 300 bytes on the whole lines among them outweigh that. */
+static inline bool gather_can_stream(const gather_job *job)
+{
+    const bool aligned = (((uintptr_t)job->out | job->out_stride) & (GATHER_LINE - 1)) == 0;
+    return aligned || job->row_bytes > GATHER_BLOCK;
 }
 #endif
