@@ -340,13 +340,13 @@ static void kernels_are_listed_with_the_set_that_serves_them(void **state)
 #define KERNEL(kernel, ret, args)                                                                  \
     isa = wte_kernel_isa(i++, &name);                                                              \
     assert_string_equal(name, #kernel);                                                            \
+    if (strcmp(name, "gather_rows") == 0) assert_string_equal(isa, used->isa); /* all have it */   \
     for (size_t s = 0; s < n_sets; s++) /* the function in use is that set's own */                \
         if (strcmp(sets[s]->isa, isa) == 0) assert_ptr_equal(sets[s]->kernel, used->kernel);
 #include "num/kernels.def"
 #undef KERNEL
     assert_null(wte_kernel_isa(i, &name));
     assert_null(wte_kernel_isa(SIZE_MAX, NULL));
-    assert_string_equal(wte_kernel_isa(i - 1, NULL), used->isa); /* gather_rows: every set has it */
 }
 
 /* What wte_isa_check says in a process with that WTE_ISA: its message on a pipe. */
