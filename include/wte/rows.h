@@ -36,7 +36,8 @@ typedef struct wte_ids {
     uint64_t count;
 } wte_ids;
 
-/** Id number i as a signed 64-bit number (every type fits); i < ids.count is the caller's duty. */
+/** Id number i as a signed 64-bit number (every type fits); i < ids.count is the caller's duty.
+ *  -1 when the type is none of the four. */
 WTE_API int64_t wte_ids_at(wte_ids ids, uint64_t i);
 
 /** Check shape, type and pointers of a row source. E_ARGUMENT or E_SHAPE, or WTE_OK. */
