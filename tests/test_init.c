@@ -7,6 +7,7 @@
 
 #include <wte/table.h>
 
+#include "num/kernels.h"
 #include "table/draw.h"
 
 static wte_error err;
@@ -182,17 +183,25 @@ static void seeds_count_modulo_two_to_the_32(void **state)
     wte_table_free(tc);
 }
 
+/* The scalar kernel is the reference whatever WTE_ISA says. */
+static void naive_block(float *x, bool avx2)
+{
+    if (avx2)
+        wte__kernels_scalar.normal_f32(x, 16, 0.5f, 2.0f);
+    else
+        wte__normal_block_scalar(x, 0.5f, 2.0f);
+}
+
 /* As PyTorch does it: all uniforms first, then the blocks in place, then a ragged tail anew. */
 static void naive_normal(float *x, size_t n, uint64_t seed, bool avx2)
 {
-    void (*block)(float *, float, float) = avx2 ? wte__normal_block_avx2 : wte__normal_block_scalar;
     wte__mt g;
     wte__mt_seed(&g, seed);
     for (size_t i = 0; i < n; i++) x[i] = wte__mt_f32(&g);
-    for (size_t i = 0; i + 16 <= n; i += 16) block(x + i, 0.5f, 2.0f);
+    for (size_t i = 0; i + 16 <= n; i += 16) naive_block(x + i, avx2);
     if (n % 16 == 0) return;
     for (size_t i = n - 16; i < n; i++) x[i] = wte__mt_f32(&g);
-    block(x + n - 16, 0.5f, 2.0f);
+    naive_block(x + n - 16, avx2);
 }
 
 static void tails_and_chunks_do_not_show(void **state)
@@ -212,6 +221,30 @@ static void tails_and_chunks_do_not_show(void **state)
             assert_memory_equal(wte_table_data(t), expected, sizes[i] * sizeof *expected);
             wte_table_free(t);
         }
+}
+
+/* Every 257th of the 2^24 uniforms there are, the first and last among them, in both places. */
+static void every_instruction_set_draws_the_same(void **state)
+{
+    (void)state;
+    enum { N = (1 << 24) / 257 / 8 * 16 };
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    static float expected[N], got[N];
+    assert_true(n_sets >= 1);
+    for (size_t s = 0; s < n_sets; s++) {
+        for (uint32_t i = 0; i < N / 2; i++) {
+            const uint32_t u = i * 257;
+            got[i / 8 * 16 + i % 8] = (float)(0xffffffu - u) * 0x1p-24f;
+            got[i / 8 * 16 + i % 8 + 8] = (float)u * 0x1p-24f;
+        }
+        sets[s]->normal_f32(got, N, 0.25f, 3.0f);
+        if (s == 0) memcpy(expected, got, sizeof got);
+        assert_memory_equal(got, expected, sizeof got);
+    }
+    /* u = 1 - 2^-24 and 0: sqrt(-2 ln 2^-24) = 5.768..., angle 0 */
+    assert_true(fabs((double)expected[0] - (0.25 + 3 * sqrt(48 * log(2)))) < 1e-5);
+    assert_true(expected[8] == 0.25f);
 }
 
 static void normal_values_have_their_moments(void **state)
@@ -428,6 +461,7 @@ static const struct CMUnitTest tests[] = {
     TEST("uniforms are the low bits of one draw or two", uniforms_are_the_low_bits_of_draws),
     TEST("seeds count modulo 2^32", seeds_count_modulo_two_to_the_32),
     TEST("tails are drawn anew and chunks do not show", tails_and_chunks_do_not_show),
+    TEST("every instruction set draws the same", every_instruction_set_draws_the_same),
     TEST("normal values have the mean and deviation asked for", normal_values_have_their_moments),
     TEST("a padding row is zero and moves no other", a_padding_row_is_zero_and_moves_no_other),
     TEST("narrow types round the f32 draw", narrow_types_round_the_f32_draw),

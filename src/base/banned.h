@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+/* glibc makes macros of these for clang when _FORTIFY_SOURCE is set; a macro cannot be poisoned */
+#undef sprintf
+#undef vsprintf
 #pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf strtok strtok_r atoi atol atof   \
     gets rand srand
 #endif

@@ -6,7 +6,6 @@
 #include "table/draw.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MT_SHIFT  397
 #define MT_MATRIX UINT32_C(0x9908b0df)
@@ -61,72 +60,6 @@ double wte__mt_f64(wte__mt *g)
     const uint64_t high = wte__mt_u32(g);
     const uint64_t bits = high << 32 | wte__mt_u32(g);
     return (double)(bits & ((UINT64_C(1) << 53) - 1)) * 0x1p-53;
-}
-
-/* Natural logarithm of a normal x in (0, 1]: Cephes' polynomial, fused as PyTorch's AVX2 kernel
- * fuses it. */
-static float log_cephes(float x)
-{
-    static const float p[] = { 7.0376836292e-2f,  -1.1514610310e-1f, 1.1676998740e-1f,
-                               -1.2420140846e-1f, 1.4249322787e-1f,  -1.6668057665e-1f,
-                               2.0000714765e-1f,  -2.4999993993e-1f, 3.3333331174e-1f };
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    float e = (float)((int32_t)(bits >> 23) - 126); /* x = m * 2^e with m in [0.5, 1) */
-    bits = (bits & 0x7fffffu) | 0x3f000000u;
-    float m;
-    memcpy(&m, &bits, sizeof m);
-    if (m < 0.707106781186547524f) {
-        e -= 1.0f;
-        m = (m - 1.0f) + m;
-    } else {
-        m -= 1.0f;
-    }
-    const float z = m * m;
-    float y = p[0];
-    for (uint32_t i = 1; i < sizeof p / sizeof *p; i++) y = fmaf(y, m, p[i]);
-    y = y * m;
-    y = fmaf(y, z, e * -2.12194440e-4f);
-    y = fmaf(-z, 0.5f, y);
-    return fmaf(e, 0.693359375f, m + y);
-}
-
-/* Sine and cosine of x in [0, 2 pi], in the same manner. */
-static void sincos_cephes(float x, float *sine, float *cosine)
-{
-    const uint32_t octant = ((uint32_t)(x * 1.27323954473516f) + 1) & ~UINT32_C(1);
-    const float f = (float)octant;
-    x = fmaf(f, -0.78515625f, x);
-    x = fmaf(f, -2.4187564849853515625e-4f, x);
-    x = fmaf(f, -3.77489497744594108e-8f, x);
-    const float z = x * x;
-    float c = 2.443315711809948e-5f;
-    c = fmaf(c, z, -1.388731625493765e-3f);
-    c = fmaf(c, z, 4.166664568298827e-2f);
-    c = c * z;
-    c = fmaf(c, z, -(z * 0.5f));
-    c = c + 1.0f;
-    float s = -1.9515295891e-4f;
-    s = fmaf(s, z, 8.3321608736e-3f);
-    s = fmaf(s, z, -1.6666654611e-1f);
-    s = s * z;
-    s = fmaf(s, x, x);
-    const int swap = (octant & 2) != 0;
-    const float sine_size = swap ? c : s, cosine_size = swap ? s : c;
-    *sine = (octant & 4) ? -sine_size : sine_size;
-    *cosine = ((octant - 2) & 4) ? cosine_size : -cosine_size;
-}
-
-void wte__normal_block_avx2(float x[WTE__NORMAL_BLOCK], float mean, float std)
-{
-    const uint32_t half = WTE__NORMAL_BLOCK / 2;
-    for (uint32_t j = 0; j < half; j++) {
-        const float radius = sqrtf(-2.0f * log_cephes(1.0f - x[j]));
-        float sine, cosine;
-        sincos_cephes((float)two_pi * x[j + half], &sine, &cosine);
-        x[j] = fmaf(radius * cosine, std, mean);
-        x[j + half] = fmaf(radius * sine, std, mean);
-    }
 }
 
 void wte__normal_block_scalar(float x[WTE__NORMAL_BLOCK], float mean, float std)

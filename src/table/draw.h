@@ -18,10 +18,8 @@ double wte__mt_f64(wte__mt *g); /* uniform in [0, 1), 53 bits from two draws */
 /* Normal numbers come in blocks of 16 made from 16 uniforms (Box-Muller: x[j] and x[j + 8] are a
  * pair). */
 #define WTE__NORMAL_BLOCK 16
-/* In place: uniforms in, N(mean, std) out. The bits of PyTorch's AVX2 kernel; no libm but fmaf and
- * sqrtf, which are correctly rounded, so the same on every machine. */
-void wte__normal_block_avx2(float x[WTE__NORMAL_BLOCK], float mean, float std);
-/* The same as PyTorch computes it without AVX2: logf, cosf and sinf of the C library. */
+/* In place: uniforms in, N(mean, std) out, as PyTorch computes it without AVX2: logf, cosf and sinf
+ * of the C library. How it computes it with AVX2 is the kernel normal_f32. */
 void wte__normal_block_scalar(float x[WTE__NORMAL_BLOCK], float mean, float std);
 /* In double precision; `fused` when the last step is to be one fma, as PyTorch's AVX2 build does.
  */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "num/kernels.h"
 #include "table/draw.h"
 
 /* Values drawn at a time; a multiple of the block, and small enough for the first-level cache. */
@@ -49,15 +50,16 @@ static wte_status store(filling *f, uint64_t first, uint64_t n, wte_error *err)
 /* Turn n drawn uniforms, a multiple of the block, into normal numbers. */
 static void make_normal(filling *f, uint64_t n)
 {
-    const float mean = f->wide ? 0.0f : (float)f->opt.mean;
-    const float std = f->wide ? 0.0f : (float)f->opt.std;
+    const double mean = f->opt.mean, std = f->opt.std;
+    if (f->fused && !f->wide) {
+        wte__kernels_get()->normal_f32(f->drawn.f32, (size_t)n, (float)mean, (float)std);
+        return;
+    }
     for (uint64_t i = 0; i < n; i += BLOCK) {
         if (f->wide)
-            wte__normal_block_f64(f->drawn.f64 + i, f->opt.mean, f->opt.std, f->fused);
-        else if (f->fused)
-            wte__normal_block_avx2(f->drawn.f32 + i, mean, std);
+            wte__normal_block_f64(f->drawn.f64 + i, mean, std, f->fused);
         else
-            wte__normal_block_scalar(f->drawn.f32 + i, mean, std);
+            wte__normal_block_scalar(f->drawn.f32 + i, (float)mean, (float)std);
     }
 }
 
