@@ -246,14 +246,14 @@ bool wte__fit_rule(const wte__given *g, const wte__row *row, const wte__rule *ru
     double x[WTE__CHUNK], factor = rule->factor;
     wte__fit_start(out, g);
     if (has_own_factor(rule) && !own_factor(g, row, rule, &factor)) {
-        out->square = out->worst = INFINITY;
+        out->square = out->worst = (double)INFINITY;
         return false;
     }
     out->factor = factor;
     for (size_t c = 0; c < g->n; c += WTE__CHUNK) {
         const size_t n = g->n - c < WTE__CHUNK ? g->n - c : WTE__CHUNK;
         if (!predict(row, rule, factor, c, x, n)) {
-            out->square = out->worst = INFINITY;
+            out->square = out->worst = (double)INFINITY;
             return false;
         }
         wte__fit_numbers(out, g, &row->grid, c, x, n);
@@ -262,7 +262,7 @@ bool wte__fit_rule(const wte__given *g, const wte__row *row, const wte__rule *ru
     if (!wte__fit_good(out, g)) return false;
     if (tells(g, row, rule, out)) return true;
     out->fits = 0;
-    out->square = out->worst = INFINITY;
+    out->square = out->worst = (double)INFINITY;
     return false;
 }
 
