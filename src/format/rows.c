@@ -31,9 +31,9 @@ void wte__swap_units(void *data, uint64_t bytes, uint32_t unit)
 /* Rows are all dimensions but the last, of which only one may differ from 1. */
 static bool shape_of(const wte__entry *e, uint64_t *rows, uint64_t *cols)
 {
-    const uint64_t *shape = e->file->dims + e->shape_at;
     *rows = *cols = 1;
     if (e->rank == 0) return false;
+    const uint64_t *shape = e->file->dims + e->shape_at;
     if (e->rank == 1) {
         *rows = shape[0];
         return true;
@@ -112,12 +112,11 @@ static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out,
 /* "[2, 3, 4]", cut when long. */
 static void show_shape(const wte__entry *e, char *buf, size_t cap)
 {
-    const uint64_t *shape = e->file->dims + e->shape_at;
     size_t used = 0;
     for (uint32_t i = 0; i <= e->rank && used < cap; i++) {
-        int n = i < e->rank
-                    ? snprintf(buf + used, cap - used, "%s%" PRIu64, i ? ", " : "[", shape[i])
-                    : snprintf(buf + used, cap - used, "%s", e->rank ? "]" : "[]");
+        int n = i < e->rank ? snprintf(buf + used, cap - used, "%s%" PRIu64, i ? ", " : "[",
+                                       e->file->dims[e->shape_at + i])
+                            : snprintf(buf + used, cap - used, "%s", e->rank ? "]" : "[]");
         if (n > 0) used += (size_t)n;
     }
 }
