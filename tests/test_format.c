@@ -161,6 +161,29 @@ static wte_file *open_shape(const char *shape, made_file *made)
     return f;
 }
 
+/* Its rows and columns, and the first element of the last row; rows 0: it is no matrix. */
+static void check_shape(const char *shape, uint64_t n_rows, uint64_t n_cols)
+{
+    made_file made;
+    wte_file *f = open_shape(shape, &made);
+    wte_error err = { 0 };
+    wte_rows rows;
+    uint8_t row[24];
+    if (n_rows == 0) {
+        assert_fails(wte_file_rows(f, 0, &rows, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+                     "t: tensor 'm' of shape [");
+    } else {
+        assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+        assert_int_equal(rows.rows, n_rows);
+        assert_int_equal(rows.cols, n_cols);
+        assert_int_equal(rows.row_bytes, n_cols);
+        assert_ok(wte_rows_read(&rows, n_rows - 1, row, &err), err);
+        assert_int_equal(row[0], 24 - n_cols);
+    }
+    wte_file_free(f);
+    made_file_free(&made);
+}
+
 static void dimensions_of_one_are_skipped_before_the_last(void **state)
 {
     (void)state;
@@ -172,26 +195,8 @@ static void dimensions_of_one_are_skipped_before_the_last(void **state)
         { "[1,6,4]", 6, 4 },     { "[6,1,4]", 6, 4 }, { "[1,1,24]", 1, 24 }, { "[24,1,1]", 24, 1 },
         { "[1,6,1,1,4]", 6, 4 }, { "[2,3,4]", 0, 0 }, { "[6,4,1]", 0, 0 },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        made_file made;
-        wte_file *f = open_shape(cases[i].shape, &made);
-        wte_error err = { 0 };
-        wte_rows rows;
-        uint8_t row[24];
-        if (cases[i].rows == 0) {
-            assert_fails(wte_file_rows(f, 0, &rows, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
-                         "t: tensor 'm' of shape [");
-        } else {
-            assert_ok(wte_file_rows(f, 0, &rows, &err), err);
-            assert_int_equal(rows.rows, cases[i].rows);
-            assert_int_equal(rows.cols, cases[i].cols);
-            assert_int_equal(rows.row_bytes, cases[i].cols);
-            assert_ok(wte_rows_read(&rows, rows.rows - 1, row, &err), err);
-            assert_int_equal(row[0], 24 - cases[i].cols);
-        }
-        wte_file_free(f);
-        made_file_free(&made);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_shape(cases[i].shape, cases[i].rows, cases[i].cols);
 }
 
 static void rows_in_any_order_are_the_view_s_rows(void **state)
@@ -205,7 +210,7 @@ static void rows_in_any_order_are_the_view_s_rows(void **state)
     uint8_t out[9 * 4];
     assert_ok(wte_file_rows(f, 0, &rows, &err), err);
     assert_ok(rows.read_rows(rows.ctx, ids, 9, out, &err), err);
-    for (int i = 0; i < 9; i++)
+    for (size_t i = 0; i < 9; i++)
         assert_memory_equal(out + 4 * i, (const uint8_t *)rows.data + 4 * ids[i], 4);
     assert_ok(rows.read_rows(rows.ctx, ids, 0, NULL, &err), err);
     assert_ok(rows.read_block(rows.ctx, 2, 3, out, &err), err);

@@ -287,12 +287,12 @@ static void npy_shapes_other_than_matrices_are_numpy_s(void **state)
     (void)state;
     static const struct {
         const char *name;
-        uint32_t rank;
         uint64_t shape[3];
+        uint32_t rank;
         int n;
     } cases[] = {
-        { "scalar", 0, { 0 }, 1 },       { "one", 1, { 5 }, 5 },         { "none", 2, { 0, 4 }, 0 },
-        { "three", 3, { 2, 3, 4 }, 24 }, { "inner", 3, { 3, 1, 2 }, 6 },
+        { "scalar", { 0 }, 0, 1 },       { "one", { 5 }, 1, 5 },         { "none", { 0, 4 }, 2, 0 },
+        { "three", { 2, 3, 4 }, 3, 24 }, { "inner", { 3, 1, 2 }, 3, 6 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         float data[24];

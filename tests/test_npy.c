@@ -441,12 +441,13 @@ static void large_columns_are_read_in_pieces(void **state)
 {
     (void)state;
     enum { ROWS = 5000, COLS = 3 };
+    const size_t data_bytes = 4 * (size_t)ROWS * COLS;
     made_file made =
-        make_npy(1, "{'descr': '>u4', 'fortran_order': True, 'shape': (5000, 3)}", ROWS * COLS * 4);
-    uint8_t *data = made.data + made.bytes - ROWS * COLS * 4;
+        make_npy(1, "{'descr': '>u4', 'fortran_order': True, 'shape': (5000, 3)}", data_bytes);
+    uint8_t *data = made.data + made.bytes - data_bytes;
     for (uint32_t c = 0; c < COLS; c++)
         for (uint32_t r = 0; r < ROWS; r++) {
-            uint8_t *p = data + 4 * (c * ROWS + r);
+            uint8_t *p = data + 4 * ((size_t)c * ROWS + r);
             uint32_t v = r * COLS + c;
             p[2] = (uint8_t)(v >> 8);
             p[3] = (uint8_t)v;

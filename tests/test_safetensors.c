@@ -319,7 +319,7 @@ static void real_models_are_read(void **state)
     assert_int_equal(t.offset, 88);
     assert_int_equal(t.bytes, 118112);
     uint8_t row[4]; /* the bytes at 88 + 4 * 29527, looked up with another tool */
-    assert_ok(wte_file_read(f, 0, 4 * 29527, row, 4, &err), err);
+    assert_ok(wte_file_read(f, 0, UINT64_C(4) * 29527, row, 4, &err), err);
     assert_memory_equal(row, "\x84\xc8\xaa\xcc", 4);
     wte_file_free(f);
     assert_ok(wte_file_open(test_data("static-f32/model.safetensors"), NULL, &f, &err), err);
@@ -413,6 +413,28 @@ static void the_cap_on_headers_is_exact_and_can_be_raised(void **state)
                  "at most 100000000 are read");
 }
 
+static void the_cap_on_names_is_exact(void **state)
+{
+    (void)state;
+    static const char tail[] = "\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]}}";
+    static char header[65536 + 64] = "{\"";
+    memset(header + 2, 'n', 65535);
+    memcpy(header + 2 + 65535, tail, sizeof tail);
+    made_file made = make_safetensors(header, 1);
+    wte_error err = { 0 };
+    wte_file *f;
+    assert_ok(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err);
+    assert_int_equal(tensor_at(f, 0).name_bytes, 65535);
+    wte_file_free(f);
+    made_file_free(&made);
+    header[2 + 65535] = 'n';
+    memcpy(header + 2 + 65536, tail, sizeof tail);
+    made = make_safetensors(header, 1);
+    assert_fails(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err, WTE_E_LIMIT,
+                 9, "nnn...' has 65536 bytes, but at most 65535 are read");
+    made_file_free(&made);
+}
+
 static void hostile_sizes_end_at_once_in_little_memory(void **state)
 {
     (void)state;
@@ -493,6 +515,27 @@ static void rows_of_an_8_gigabyte_file_cost_a_header_and_the_rows(void **state)
     test_scratch_remove(dir);
 }
 
+/* Open, find and rows with allocation number fail_at failing; nothing is left behind. */
+static wte_status use_with_failure(const made_file *made, size_t fail_at, wte_error *err)
+{
+    test_memory m;
+    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+    wte_file *f;
+    wte_rows rows;
+    uint64_t i = 9;
+    test_memory_init(&m, fail_at);
+    opt.allocator = &m.allocator;
+    wte_status status = wte_file_open_memory(made->data, made->bytes, "t", &opt, &f, err);
+    assert_true((f != NULL) == (status == WTE_OK));
+    if (status == WTE_OK) status = wte_file_find(f, "b", 1, &i, err);
+    if (status == WTE_OK) status = wte_file_rows(f, i, &rows, err);
+    wte_file_free(f);
+    assert_int_equal(i, status == WTE_OK ? 1 : 9);
+    assert_int_equal(m.live, 0);
+    assert_int_equal(m.live_bytes, 0);
+    return status;
+}
+
 static void every_failing_allocation_is_survived(void **state)
 {
     (void)state;
@@ -501,29 +544,11 @@ static void every_failing_allocation_is_survived(void **state)
         "\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]},\"__metadata__\":{\"k\":\"v\"}}",
         3);
     wte_error err = { 0 };
-    wte_status status = WTE_E_MEMORY;
     size_t failures = 0;
-    while (status == WTE_E_MEMORY) {
-        test_memory m;
-        wte_file_options opt = WTE_FILE_OPTIONS_INIT;
-        wte_file *f;
-        wte_rows rows;
-        uint64_t i = 9;
-        test_memory_init(&m, failures);
-        opt.allocator = &m.allocator;
-        status = wte_file_open_memory(made.data, made.bytes, "t", &opt, &f, &err);
-        if (status == WTE_OK) {
-            assert_ok(wte_file_find(f, "b", 1, &i, &err), err);
-            assert_int_equal(i, 1);
-            assert_ok(wte_file_rows(f, i, &rows, &err), err);
-            wte_file_free(f);
-        } else {
-            failures++;
-            assert_null(f);
-            assert_non_null(strstr(err.message, "out of memory"));
-        }
-        assert_int_equal(m.live, 0);
-        assert_int_equal(m.live_bytes, 0);
+    wte_status status;
+    while ((status = use_with_failure(&made, failures, &err)) == WTE_E_MEMORY) {
+        assert_non_null(strstr(err.message, "out of memory"));
+        failures++;
     }
     assert_int_equal(status, WTE_OK);
     assert_true(failures >= 9); /* handle, path, parts and its path, header, list, shapes, ... */
@@ -546,6 +571,7 @@ static const struct CMUnitTest tests[] = {
          a_length_that_looks_like_a_magic_number_is_a_length),
     TEST("the cap on headers is exact and can be raised",
          the_cap_on_headers_is_exact_and_can_be_raised),
+    TEST("the cap on names is exact", the_cap_on_names_is_exact),
     TEST("hostile sizes end at once in little memory", hostile_sizes_end_at_once_in_little_memory),
     TEST("rows of an 8 GB file cost a header and the rows",
          rows_of_an_8_gigabyte_file_cost_a_header_and_the_rows),

@@ -222,6 +222,24 @@ static void an_index_in_memory_has_no_folder(void **state)
                  WTE_E_UNSUPPORTED, WTE_NOWHERE, "has no folder to find its shards in");
 }
 
+static void the_cap_on_shards_is_exact(void **state)
+{
+    (void)state;
+    enum { CAP = 4096, EACH = 20 };
+    static char text[(CAP + 2) * EACH];
+    wte_error err = { 0 };
+    wte_file *f;
+    size_t n = (size_t)snprintf(text, sizeof text, "{\"weight_map\":{");
+    for (int i = 0; i < CAP; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s\"%d\":\"s%d\"", i ? "," : "", i, i);
+    text[n] = text[n + 1] = '}'; /* read as far as it goes without a folder */
+    assert_fails(wte_file_open_memory(text, n + 2, "i", NULL, &f, &err), err, WTE_E_UNSUPPORTED,
+                 WTE_NOWHERE, "has no folder");
+    n += (size_t)snprintf(text + n, sizeof text - n, ",\"x\":\"y\"}}");
+    assert_fails(wte_file_open_memory(text, n, "i", NULL, &f, &err), err, WTE_E_LIMIT, n - 5,
+                 "more than 4096 shard files");
+}
+
 static void a_large_index_is_refused_by_size(void **state)
 {
     (void)state;
@@ -272,6 +290,7 @@ static const struct CMUnitTest tests[] = {
     SHARD_TEST("a broken index is refused", a_broken_index_is_refused),
     SHARD_TEST("a broken shard is named itself", a_broken_shard_is_named_itself),
     SHARD_TEST("an index in memory has no folder", an_index_in_memory_has_no_folder),
+    TEST("the cap on shards is exact", the_cap_on_shards_is_exact),
     SHARD_TEST("a large index is refused by size", a_large_index_is_refused_by_size),
     SHARD_TEST("every failing allocation is survived", every_failing_allocation_is_survived),
 };

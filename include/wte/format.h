@@ -90,7 +90,8 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_stray(const wte_file *f, uint64_t i, 
 WTE_API uint32_t wte_file_parts(const wte_file *f);
 WTE_API const char *wte_file_part_path(const wte_file *f, uint32_t part);
 WTE_API uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part); /* size of that file */
-/** Entry i of the free-text metadata (safetensors __metadata__); NULL past the last. */
+/** Entry i of the free-text metadata (safetensors __metadata__, of one shard after the other); NULL
+ *  past the last. */
 WTE_API const char *wte_file_metadata(const wte_file *f, uint64_t i, const char **value);
 
 /* Writing ------------------------------------------------------------------------------------- */

@@ -137,8 +137,10 @@ static uint32_t distance(const char *a, uint32_t na, const char *b, uint32_t nb)
     if (less > 0 && less < more && longer[more - less - 1] == '.' &&
         memcmp(longer + (more - less), shorter, less) == 0)
         return 1;
-    uint32_t n = edits(a, na, b, nb);
-    return n <= 2 + na / 4 ? n : UINT32_MAX;
+    const uint32_t most = 2 + na / 4;
+    if (more - less > most) return UINT32_MAX;
+    const uint32_t n = edits(a, na, b, nb);
+    return n <= most ? n : UINT32_MAX;
 }
 
 const char *wte__nearest(const wte_file *f, const char *name, uint64_t bytes,

@@ -6,31 +6,23 @@
 #include "format/format.h"
 
 typedef struct magic {
-    uint16_t at;
-    uint8_t n;
-    const char *bytes;
+    const char *bytes, *what;
+    uint32_t at, n;
     wte_status status;
-    const char *what;
 } magic;
 
 /* Fixed bytes at a fixed place, longest and surest first. */
 static const magic magics[] = {
-    { 0, 8, "\x89HDF\r\n\x1a\n", WTE_E_UNSUPPORTED, "an HDF5 file (Keras .h5)" },
-    { 0, 6,
-      "\xfd"
-      "7zXZ\0",
-      WTE_E_UNSUPPORTED, "xz-compressed: unpack it first" },
-    { 0, 4, "GGUF", WTE_E_UNSUPPORTED, "a GGUF file" },
-    { 0, 4, "\x28\xb5\x2f\xfd", WTE_E_UNSUPPORTED, "zstd-compressed: unpack it first" },
-    { 0, 3, "\x1f\x8b\x08", WTE_E_UNSUPPORTED, "gzip-compressed: unpack it first" },
-    { 0, 3, "BZh", WTE_E_UNSUPPORTED, "bzip2-compressed: unpack it first" },
-    { 0, 4,
-      "\x7f"
-      "ELF",
-      WTE_E_FORMAT, "a program or library (ELF)" },
-    { 0, 4, "\x89PNG", WTE_E_FORMAT, "a PNG image" },
-    { 0, 4, "%PDF", WTE_E_FORMAT, "a PDF document" },
-    { 257, 5, "ustar", WTE_E_UNSUPPORTED, "a tar archive: unpack it first" },
+    { "\x89HDF\r\n\x1a\n", "an HDF5 file (Keras .h5)", 0, 8, WTE_E_UNSUPPORTED },
+    { "\xfd\x37zXZ", "xz-compressed: unpack it first", 0, 6, WTE_E_UNSUPPORTED }, /* and a NUL */
+    { "GGUF", "a GGUF file", 0, 4, WTE_E_UNSUPPORTED },
+    { "\x28\xb5\x2f\xfd", "zstd-compressed: unpack it first", 0, 4, WTE_E_UNSUPPORTED },
+    { "\x1f\x8b\x08", "gzip-compressed: unpack it first", 0, 3, WTE_E_UNSUPPORTED },
+    { "BZh", "bzip2-compressed: unpack it first", 0, 3, WTE_E_UNSUPPORTED },
+    { "\x7f\x45LF", "a program or library (ELF)", 0, 4, WTE_E_FORMAT },
+    { "\x89PNG", "a PNG image", 0, 4, WTE_E_FORMAT },
+    { "%PDF", "a PDF document", 0, 4, WTE_E_FORMAT },
+    { "ustar", "a tar archive: unpack it first", 257, 5, WTE_E_UNSUPPORTED },
 };
 
 static bool begins(const wte__head *head, uint64_t at, const char *text)
@@ -137,7 +129,7 @@ wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err)
     if (begins(head, 0, "PK\x03\x04") || begins(head, 0, "PK\x05\x06")) return zip(head, path, err);
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
         const magic *m = &magics[i];
-        if (m->at + (uint64_t)m->n > head->n || memcmp(head->bytes + m->at, m->bytes, m->n) != 0)
+        if ((uint64_t)m->at + m->n > head->n || memcmp(head->bytes + m->at, m->bytes, m->n) != 0)
             continue;
         return wte__fail(err, m->status, 0, "%s: is %s%s", path, m->what,
                          m->status == WTE_E_UNSUPPORTED ? refused : ", not tensors");
