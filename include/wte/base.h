@@ -88,6 +88,15 @@ WTE_API WTE_MUST_CHECK wte_status wte_pool_create(uint32_t threads, wte_pool **o
 WTE_API void wte_pool_free(wte_pool *pool);              /* NULL is fine */
 WTE_API uint32_t wte_pool_threads(const wte_pool *pool); /* 1 for NULL */
 
+/** The tokens that a file of tensors lists beside its table (word vectors, GGUF): wte_file_tokens.
+ *  Token i is the text of row i. Borrowed: lives as long as the file. */
+typedef struct wte_token_list wte_token_list;
+WTE_API uint64_t wte_token_list_count(const wte_token_list *t);
+/** Raw bytes, not NUL-terminated, perhaps no valid UTF-8; NULL past the end. */
+WTE_API const char *wte_token_list_text(const wte_token_list *t, uint64_t i, uint64_t *bytes);
+/** False (and 0) where the file has no scores. */
+WTE_API bool wte_token_list_score(const wte_token_list *t, uint64_t i, float *score);
+
 /** Called now and then by calls that can last, from the thread that made the call.
  *  done, total  in the unit the call documents; returns false to stop it with WTE_E_CANCELLED */
 typedef struct wte_progress {

@@ -79,6 +79,11 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_rows(const wte_file *f, uint64_t i, w
 WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at,
                                                 void *out, uint64_t n, wte_error *err);
 
+/** The tokens that the file itself lists, one for each row of its table. E_NOT_FOUND when it lists
+ * none. Borrows from f. */
+WTE_API WTE_MUST_CHECK wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out,
+                                                  wte_error *err);
+
 /** Strays: tensors in the files of a sharded model that its index does not list, or lists in
  * another file. They are no part of the model: not counted, not found by name, but to be looked at.
  */

@@ -21,7 +21,8 @@ typedef struct wte_vocab_options {
 typedef enum wte_vocab_source {
     WTE_VOCAB_TOKENIZER_JSON = 1, /* Hugging Face tokenizers: model.vocab + added_tokens */
     WTE_VOCAB_JSON = 2,           /* vocab.json: {"token": id} */
-    WTE_VOCAB_TXT = 3             /* vocab.txt: one token a line, id = line number from 0 */
+    WTE_VOCAB_TXT = 3,            /* vocab.txt: one token a line, id = line number from 0 */
+    WTE_VOCAB_TOKENS = 4          /* listed by a file of tensors: GGUF, word vectors */
 } wte_vocab_source;
 
 /** How the texts are spelled in the file. */
@@ -51,6 +52,12 @@ WTE_API WTE_MUST_CHECK wte_status wte_vocab_open(const char *path, const wte_voc
 /** The same from bytes in memory, which are copied. */
 WTE_API WTE_MUST_CHECK wte_status wte_vocab_open_memory(const void *data, uint64_t bytes,
                                                         const char *name, wte_vocab_source source,
+                                                        const wte_vocab_options *opt,
+                                                        wte_vocab **out, wte_error *err);
+/** The tokens that a file of tensors lists: token i has id i. The list must outlive v. `name` is
+ * used in messages and becomes the vocabulary's path. E_FORMAT when the list is empty, E_LIMIT. */
+WTE_API WTE_MUST_CHECK wte_status wte_vocab_from_tokens(const wte_token_list *tokens,
+                                                        const char *name,
                                                         const wte_vocab_options *opt,
                                                         wte_vocab **out, wte_error *err);
 WTE_API void wte_vocab_free(wte_vocab *v); /* NULL is fine */

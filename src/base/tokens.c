@@ -88,3 +88,24 @@ void wte__token_list_clear(wte_token_list *list)
     wte__free(list->allocator, list->score, list->cap * sizeof *list->score);
     wte__token_list_init(list, list->allocator);
 }
+
+uint64_t wte_token_list_count(const wte_token_list *list)
+{
+    return list->n;
+}
+
+const char *wte_token_list_text(const wte_token_list *list, uint64_t i, uint64_t *bytes)
+{
+    *bytes = 0;
+    if (i >= list->n) return NULL;
+    const wte_bytes text = wte__token_list_text(list, i);
+    *bytes = text.size;
+    return (const char *)text.data;
+}
+
+bool wte_token_list_score(const wte_token_list *list, uint64_t i, float *score)
+{
+    const bool known = list->scored && i < list->n;
+    *score = known ? list->score[i] : 0;
+    return known;
+}

@@ -2,7 +2,6 @@
  * hand it to the room that answers for texts and ids, without either knowing the other. */
 #ifndef WTE_SRC_BASE_TOKENS_H
 #define WTE_SRC_BASE_TOKENS_H
-#include <stdbool.h>
 #include <wte/base.h>
 
 #include "base/span.h"
@@ -28,7 +27,7 @@ typedef enum wte_token_form {
 } wte_token_form;
 
 /* Owned by who holds it; texts lie one behind the other and are any bytes. */
-typedef struct wte_token_list {
+struct wte_token_list {
     const wte_allocator *allocator;
     uint64_t n;
     wte_token_form form;
@@ -37,9 +36,10 @@ typedef struct wte_token_list {
     uint8_t *tag;    /* wte_token_tag of each */
     float *score;    /* of each; all 0 unless scored */
     bool scored;     /* the file gives scores */
+    bool first_wins; /* a text that comes twice means the first one, as with word vectors */
     size_t text_cap; /* bytes that `text` can hold */
     size_t cap;      /* tokens that the other arrays can hold */
-} wte_token_list;
+};
 
 void wte__token_list_init(wte_token_list *list, const wte_allocator *a);
 /* Room for tokens and bytes of text beyond those there are; an add within it cannot fail. */

@@ -79,6 +79,7 @@ static wte_status create(const char *path, const wte_file_options *opt, wte_file
     f->max_header_bytes = options.max_header_bytes;
     f->copy = options.copy != 0;
     wte__names_init(&f->names, f->allocator);
+    wte__token_list_init(&f->tokens, f->allocator);
     f->path = wte__strdup(f->allocator, path);
     if (!f->path || !wte__part_add(f, path)) {
         wte_file_free(f);
@@ -151,6 +152,7 @@ void wte_file_free(wte_file *f)
     wte__free(a, f->metadata, f->metadata_cap * sizeof *f->metadata);
     wte__free(a, f->text, f->text_bytes + 1);
     wte__names_clear(&f->names);
+    wte__token_list_clear(&f->tokens);
     wte__strfree(a, f->path);
     wte__free(a, f, sizeof *f);
 }
@@ -238,6 +240,13 @@ wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at, void *out, 
                          " on are not all there",
                          part->path, wte__show(shown, e->name, e->name_bytes), e->bytes, n, at);
     return wte__file_read_at(&part->file, e->offset + at, out, n, part->path, err);
+}
+
+wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out, wte_error *err)
+{
+    *out = f->tokens.n ? &f->tokens : NULL;
+    if (f->tokens.n) return WTE_OK;
+    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: lists no tokens", f->path);
 }
 
 uint32_t wte_file_parts(const wte_file *f)

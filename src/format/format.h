@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/names.h"
+#include "base/tokens.h"
 
 #define WTE__COLUMN_MAJOR 1u
 #define WTE__BIG_ENDIAN   2u
@@ -52,6 +53,7 @@ struct wte_file {
     wte__pair *metadata;
     size_t n_metadata, metadata_cap;
     wte__names names; /* of the listed ones */
+    wte_token_list tokens;
 };
 
 /* The start of a file, for telling what it is. */

@@ -146,13 +146,17 @@ static wte_status read_config(wte_model *m, const struct place *p, wte_error *er
     return status;
 }
 
-/* A broken vocabulary does not stop the model: ids work without texts. */
+/* The tokens that the file of tensors lists itself fit its table surely; else those beside it.
+ * A broken vocabulary does not stop the model: ids work without texts. */
 static wte_status read_vocab(wte_model *m, const struct place *p, wte_error *err)
 {
     wte_vocab_options opt = WTE_VOCAB_OPTIONS_INIT;
     wte_error problem;
+    const wte_token_list *tokens;
     opt.allocator = m->allocator;
-    wte_status status = wte_vocab_open(p->side, &opt, &m->vocab, &problem);
+    wte_status status = wte_file_tokens(m->file, &tokens, NULL) == WTE_OK
+                            ? wte_vocab_from_tokens(tokens, p->weights, &opt, &m->vocab, &problem)
+                            : wte_vocab_open(p->side, &opt, &m->vocab, &problem);
     if (status == WTE_OK || status == WTE_E_NOT_FOUND) return WTE_OK;
     if (status == WTE_E_MEMORY) {
         if (err) *err = problem;
@@ -234,8 +238,8 @@ void wte_model_free(wte_model *m)
     wte__free(m->allocator, m->candidates, (size_t)m->n_candidates * sizeof *m->candidates);
     wte__free(m->allocator, m->mapping.row, (size_t)m->mapping.count * sizeof *m->mapping.row);
     wte_table_free(m->demo);
+    wte_vocab_free(m->vocab); /* its texts may lie in the file */
     wte_file_free(m->file);
-    wte_vocab_free(m->vocab);
     wte__arena_clear(&m->arena);
     wte__free(m->allocator, m, sizeof *m);
 }

@@ -96,9 +96,10 @@ static void settle_spelling(wte__vocab_reader *r)
 {
     wte_vocab *v = r->v;
     signs s = { .byte_tokens = 0 };
-    for (uint64_t id = 0; id < v->size; id++)
+    const bool plain = r->told && !r->byte_level && !r->metaspace && !r->wordpiece;
+    for (uint64_t id = 0; id < v->size && !plain; id++)
         if (v->entries[id].in_model) look_at(&s, wte__vocab_entry_text(&v->entries[id]));
-    if (v->source != WTE_VOCAB_TOKENIZER_JSON)
+    if (!r->told)
         v->spelling = guess_spelling(&s);
     else if (r->byte_level)
         v->spelling = WTE_SPELLING_BYTE_LEVEL;
@@ -139,17 +140,26 @@ static wte_status enter_name(wte__vocab_reader *r, uint64_t id)
 }
 
 /* A text with several ids means the last one the model's own vocabulary gives it, as where a later
- * line overwrites an earlier one in the reference; after those come ids of added tokens. */
+ * line overwrites an earlier one in the reference (of word vectors the first); after those come ids
+ * of added tokens. */
 static wte_status enter_names(wte__vocab_reader *r)
 {
     wte_vocab *v = r->v;
     if (!wte__names_reserve(&v->names, v->count))
         return wte__no_memory(r->err, v->count, "token names");
-    for (uint64_t id = v->size; id-- > 0;)
+    for (uint64_t i = 0; i < v->size; i++) {
+        const uint64_t id = r->first_wins ? i : v->size - 1 - i;
         if (v->entries[id].in_model) WTE_TRY(enter_name(r, id));
+    }
     for (uint64_t id = 0; id < v->size; id++)
         if (v->entries[id].text && !v->entries[id].in_model) WTE_TRY(enter_name(r, id));
     return WTE_OK;
+}
+
+wte_status wte__vocab_settle(wte__vocab_reader *r)
+{
+    settle_spelling(r);
+    return enter_names(r);
 }
 
 wte_status wte__vocab_build(wte__vocab_reader *r)
@@ -157,6 +167,5 @@ wte_status wte__vocab_build(wte__vocab_reader *r)
     if (r->n == 0) return wte__fail(r->err, WTE_E_FORMAT, 0, "%s: holds no tokens", r->name[0]);
     WTE_TRY(make_entries(r));
     WTE_TRY(place_tokens(r));
-    settle_spelling(r);
-    return enter_names(r);
+    return wte__vocab_settle(r);
 }

@@ -10,8 +10,8 @@
 static const char *const file_names[] = { "tokenizer.json", "vocab.json", "vocab.txt" };
 #define N_FILE_NAMES (sizeof file_names / sizeof file_names[0])
 
-static wte_status create(const wte_vocab_options *o, const char *path, wte_vocab_source source,
-                         wte_vocab **out, wte_error *err)
+wte_status wte__vocab_create(const wte_vocab_options *o, const char *path, wte_vocab_source source,
+                             wte_vocab **out, wte_error *err)
 {
     wte_vocab *v = wte__alloc_zeroed(o->allocator, sizeof *v);
     if (!v) return wte__no_memory(err, sizeof *v, "a vocabulary");
@@ -58,7 +58,7 @@ static wte_status refuse_stand_ins(const wte_vocab *v, const char *name, wte_err
 static wte_status read_loaded(wte_vocab *v, const char *second, wte_error *err)
 {
     char shown[WTE__VOCAB_FILES][WTE__NAME_SHOWN];
-    wte__vocab_reader r = { .v = v, .err = err };
+    wte__vocab_reader r = { .v = v, .err = err, .told = v->source == WTE_VOCAB_TOKENIZER_JSON };
     r.name[0] = wte__show_path(shown[0], v->path);
     r.name[1] = wte__show_path(shown[1], second);
     if (v->data_bytes[0] == 0)
@@ -125,7 +125,8 @@ static wte_status load_added(wte_vocab *v, const wte_vocab_options *o, const cha
     return wte__file_load(second, o->max_bytes, o->allocator, &v->data[1], &v->data_bytes[1], err);
 }
 
-static wte_status take_options(wte_vocab_options *o, const wte_vocab_options *given, wte_error *err)
+wte_status wte__vocab_options_take(wte_vocab_options *o, const wte_vocab_options *given,
+                                   wte_error *err)
 {
     wte_vocab_options defaults = WTE_VOCAB_OPTIONS_INIT;
     *o = defaults;
@@ -142,11 +143,11 @@ wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt, wte_vo
     wte_vocab *v = NULL;
     if (!path || !out) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_vocab_open: NULL");
     *out = NULL;
-    WTE_TRY(take_options(&o, opt, err));
+    WTE_TRY(wte__vocab_options_take(&o, opt, err));
     bool directory = wte__path_kind_of(path, NULL) == WTE__PATH_DIRECTORY;
     if (directory) WTE_TRY(find_in_directory(path, found, err));
 
-    wte_status status = create(&o, directory ? found : path, WTE_VOCAB_TXT, &v, err);
+    wte_status status = wte__vocab_create(&o, directory ? found : path, WTE_VOCAB_TXT, &v, err);
     if (status == WTE_OK)
         status =
             wte__file_load(v->path, o.max_bytes, o.allocator, &v->data[0], &v->data_bytes[0], err);
@@ -171,7 +172,7 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
     if (!out || !name || (!data && bytes))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_vocab_open_memory: NULL");
     *out = NULL;
-    WTE_TRY(take_options(&o, opt, err));
+    WTE_TRY(wte__vocab_options_take(&o, opt, err));
     if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_TXT)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no vocabulary source is numbered %d",
                          (int)source);
@@ -179,7 +180,7 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                          "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read", name, bytes,
                          o.max_bytes);
-    wte_status status = create(&o, name, source, &v, err);
+    wte_status status = wte__vocab_create(&o, name, source, &v, err);
     if (status == WTE_OK) {
         v->data[0] = wte__alloc(o.allocator, (size_t)bytes + 1);
         if (!v->data[0]) status = wte__no_memory(err, bytes + 1, "a copy of the vocabulary");

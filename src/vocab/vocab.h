@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/names.h"
+#include "base/tokens.h"
 #include "vocab/spelling.h"
 
 #define WTE__VOCAB_FILES 2u /* vocab.json and added_tokens.json */
@@ -55,6 +56,8 @@ typedef struct wte__vocab_reader {
     wte__vocab_token *tokens;
     size_t n, cap;
     bool byte_level, metaspace, wordpiece, byte_fallback; /* what the tokenizer's parts say */
+    bool told;       /* they do say how texts are spelled: there is nothing to guess */
+    bool first_wins; /* a text with several ids means the first */
 } wte__vocab_reader;
 
 /* read.c: collect the tokens of v->data[file]. */
@@ -67,6 +70,13 @@ wte_status wte__vocab_refuse(const wte__vocab_reader *r, uint8_t file, uint64_t 
 
 /* build.c: entries, spelling and names from the tokens collected. */
 wte_status wte__vocab_build(wte__vocab_reader *r);
+/* The second half of it: spelling and names, from entries that are there. */
+wte_status wte__vocab_settle(wte__vocab_reader *r);
+/* An empty vocabulary; on failure too *out is to be freed. */
+wte_status wte__vocab_create(const wte_vocab_options *o, const char *path, wte_vocab_source source,
+                             wte_vocab **out, wte_error *err);
+wte_status wte__vocab_options_take(wte_vocab_options *o, const wte_vocab_options *given,
+                                   wte_error *err);
 
 /* Texts longer than this are not looked up by name but compared one by one. */
 #define WTE__VOCAB_LONG 2048u
