@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the .npy files of tests/data/npy with NumPy 1.24 (Debian's python3-numpy).
+"""Write the .npy and .npz files of tests/data/npy with NumPy 1.24 (Debian's python3-numpy).
 
 usage: make_golden_npy.py OUTPUT_DIRECTORY
 
@@ -65,6 +65,15 @@ def main():
     save(out / "none.npy", array("f4", (0, 4)))
     save(out / "three.npy", array("f4", (2, 3, 4)))
     save(out / "inner.npy", array("f4", (3, 1, 2)))
+    arrays = {
+        "big": array(">i2"),
+        "fortran": np.asfortranarray(array("f4")),
+        "inner/table": array("f4"),
+        "one": array("f8", (5,)),
+        "words": np.array(["king", "queen"]),
+    }
+    np.savez(out / "stored.npz", **arrays)
+    np.savez_compressed(out / "deflated.npz", **arrays)
     lines = [f"{d} {len(s)} {' '.join(map(str, s))} {header(d, s).hex()}\n" for d, s in SHAPES]
     (out / "headers.txt").write_text("".join(lines))
 

@@ -17,7 +17,8 @@ typedef enum wte_format {
     WTE_FORMAT_UNKNOWN = 0,
     WTE_FORMAT_SAFETENSORS = 1,
     WTE_FORMAT_SAFETENSORS_INDEX = 2, /* model.safetensors.index.json and its shards, as one file */
-    WTE_FORMAT_NPY = 3
+    WTE_FORMAT_NPY = 3,
+    WTE_FORMAT_NPZ = 10
 } wte_format;
 
 typedef struct wte_file_options {

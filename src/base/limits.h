@@ -12,6 +12,15 @@
 #define WTE_LIMIT_NAME 65535u
 /* NumPy reads 10,000 characters by default. */
 #define WTE_LIMIT_NPY_HEADER 10000u
+/* Directory of a zip archive: 600,000 members at some 100 bytes each. */
+#define WTE_LIMIT_ZIP_DIRECTORY 67108864u
+/* What the packed entries of one archive may unpack to in memory: whatever it is, this much ... */
+#define WTE_LIMIT_UNPACKED_FREE 33554432u
+/* ... beyond it this many times the size of the archive (real tables shrink to a half or a tenth,
+ * padding more; deflate can claim a thousand) ... */
+#define WTE_LIMIT_UNPACKED_RATIO 64u
+/* ... and never more than 4 GiB: a larger archive is better unpacked once. */
+#define WTE_LIMIT_UNPACKED 4294967296u
 /* JSON nesting: the deepest tokenizer.json seen has 8 levels. */
 #define WTE_LIMIT_JSON_DEPTH 64u
 /* One decoded JSON string: precompiled charsmaps are some 320 KB of base64. */

@@ -17,6 +17,7 @@ static const struct {
 } formats[] = {
     { WTE_FORMAT_SAFETENSORS, "safetensors", wte__safetensors_match, wte__safetensors_read },
     { WTE_FORMAT_NPY, "npy", wte__npy_match, wte__npy_read },
+    { WTE_FORMAT_NPZ, "npz", wte__npz_match, wte__archive_read },
     { WTE_FORMAT_SAFETENSORS_INDEX, "safetensors index", wte__shards_match, wte__shards_read },
 };
 #define N_FORMATS (sizeof formats / sizeof formats[0])

@@ -13,6 +13,8 @@
 
 #define WTE__COLUMN_MAJOR 1u
 #define WTE__BIG_ENDIAN   2u
+#define WTE__HAS_STORAGE  4u /* dims hold the storage's number behind the shape */
+#define WTE__STRIDED      8u /* and the strides, in elements, behind that */
 
 typedef struct wte__entry {
     const wte_file *file; /* so that an entry alone can be the context of a row source */
@@ -29,6 +31,7 @@ typedef struct wte__part {
     char *path;
     char *header; /* the file's first bytes, as far as its header goes */
     size_t header_bytes;
+    bool unpacked; /* a copy in memory (the header) of what is packed in another part's file */
 } wte__part;
 
 typedef struct wte__pair {
@@ -104,6 +107,21 @@ wte__match wte__shards_match(const wte__head *head);
 wte_status wte__shards_read(wte_file *f, wte_error *err);
 wte__match wte__npy_match(const wte__head *head);
 wte_status wte__npy_read(wte_file *f, wte_error *err);
+/* An array that is a piece of a part's file. */
+typedef struct wte__npy_place {
+    const char *path; /* what messages begin with */
+    const char *name; /* of the tensor */
+    uint64_t at, bytes;
+    uint64_t where; /* of every fault, when it lies in no file; or WTE_NOWHERE */
+    uint32_t part, name_bytes;
+} wte__npy_place;
+wte_status wte__npy_read_at(wte_file *f, const wte__npy_place *place, wte_error *err);
+/* Zip archives: which of our formats one is, is told by its directory. */
+wte__match wte__npz_match(const wte__head *head);
+wte__match wte__zip_match(const wte__head *head);
+wte_status wte__archive_read(wte_file *f, wte_error *err);
+struct wte__zip;
+wte_status wte__npz_read(wte_file *f, struct wte__zip *z, wte_error *err);
 
 /* Writing: element bytes of this machine as little-endian bytes. */
 static inline bool wte__host_is_big(void)

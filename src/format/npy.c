@@ -19,11 +19,12 @@ static const char *const key_names[N_KEYS] = { "descr", "fortran_order", "shape"
 
 typedef struct reader {
     const char *path;
-    const uint8_t *data; /* the file's first bytes; offsets are the file's */
+    const wte__npy_place *place;
+    uint8_t *data; /* the array's first bytes; offsets count from there */
     uint64_t size, at;
     uint32_t major;
     uint32_t seen; /* bit per key */
-    uint64_t place[N_KEYS];
+    uint64_t value_at[N_KEYS];
     wte__entry entry;
     uint64_t shape[WTE_MAX_RANK];
     wte_error *err;
@@ -35,10 +36,16 @@ wte__match wte__npy_match(const wte__head *head)
     return same ? WTE__MATCH_YES : WTE__MATCH_NO;
 }
 
+/* The offset in the file of a byte of the array. */
+static uint64_t where(const reader *r, uint64_t at)
+{
+    return r->place->where == WTE_NOWHERE ? r->place->at + at : r->place->where;
+}
+
 static wte_status bad_at(const reader *r, wte_status status, uint64_t at, const char *what)
 {
-    return wte__fail(r->err, status, at, "%s: .npy header, byte %" PRIu64 ": %s", r->path, at,
-                     what);
+    return wte__fail(r->err, status, where(r, at), "%s: .npy header, byte %" PRIu64 ": %s", r->path,
+                     at, what);
 }
 
 static wte_status bad(const reader *r, const char *what)
@@ -249,7 +256,7 @@ static wte_status read_descr(reader *r)
     if (r->entry.dtype != WTE_DTYPE_NONE) return WTE_OK;
     char shown[WTE__NAME_SHOWN];
     const char *why = refusal(code);
-    return wte__fail(r->err, why ? WTE_E_UNSUPPORTED : WTE_E_FORMAT, at,
+    return wte__fail(r->err, why ? WTE_E_UNSUPPORTED : WTE_E_FORMAT, where(r, at),
                      "%s: .npy header, byte %" PRIu64 ": descr '%s' is %s", r->path, at,
                      wte__show(shown, text.data, text.size),
                      why ? why : "no NumPy type of numbers");
@@ -278,14 +285,14 @@ static wte_status read_pair(reader *r)
     while (k < N_KEYS && !is(key, key_names[k])) k++;
     if (k == N_KEYS) {
         char shown[WTE__NAME_SHOWN];
-        return wte__fail(r->err, WTE_E_FORMAT, at,
+        return wte__fail(r->err, WTE_E_FORMAT, where(r, at),
                          "%s: .npy header, byte %" PRIu64
                          ": does not contain the correct keys: '%s' is none of them",
                          r->path, at, wte__show(shown, key.data, key.size));
     }
     if (!take(r, ':')) return bad(r, "a colon was expected after a key");
     (void)peek(r);
-    r->place[k] = r->at;
+    r->value_at[k] = r->at;
     r->seen |= 1u << k; /* of a repeated key the last counts, as in Python */
     return k == KEY_DESCR ? read_descr(r) : k == KEY_ORDER ? read_order(r) : read_shape(r);
 }
@@ -304,7 +311,7 @@ static wte_status read_dictionary(reader *r)
     if (r->at < r->size) return bad(r, "something follows after the dictionary");
     for (uint32_t k = 0; k < N_KEYS; k++)
         if (!(r->seen & 1u << k))
-            return wte__fail(r->err, WTE_E_FORMAT, start,
+            return wte__fail(r->err, WTE_E_FORMAT, where(r, start),
                              "%s: .npy header, byte %" PRIu64
                              ": does not contain the correct keys: '%s' is missing",
                              r->path, start, key_names[k]);
@@ -324,7 +331,7 @@ static wte_status check_text(const reader *r, uint64_t limit)
         n++;
     }
     if (n <= limit) return WTE_OK;
-    return wte__fail(r->err, WTE_E_LIMIT, r->at,
+    return wte__fail(r->err, WTE_E_LIMIT, where(r, r->at),
                      "%s: .npy header of %" PRIu64 " characters, but at most %" PRIu64
                      " are read (raise max_header_bytes)",
                      r->path, n, limit);
@@ -333,67 +340,85 @@ static wte_status check_text(const reader *r, uint64_t limit)
 /* The header's length is checked against the file and the limit before it is read. */
 static wte_status load_header(reader *r, wte_file *f)
 {
-    wte__part *part = &f->parts[0];
+    const wte__file *file = &f->parts[r->place->part].file;
     uint8_t start[MAGIC_BYTES + 6] = { 0 };
-    uint64_t size = part->file.size,
+    uint64_t size = r->place->bytes,
              limit = f->max_header_bytes ? f->max_header_bytes : WTE_LIMIT_NPY_HEADER;
     uint64_t got = size < sizeof start ? size : sizeof start;
-    WTE_TRY(wte__file_read_at(&part->file, 0, start, got, part->path, r->err));
+    WTE_TRY(wte__file_read_at(file, r->place->at, start, got, r->path, r->err));
     uint32_t major = start[MAGIC_BYTES], minor = start[MAGIC_BYTES + 1];
     uint64_t text_at = MAGIC_BYTES + (major == 1 ? 4u : 6u);
+    if (got >= MAGIC_BYTES && memcmp(start, MAGIC, MAGIC_BYTES) != 0)
+        return wte__fail(r->err, WTE_E_FORMAT, where(r, 0),
+                         "%s: no .npy file: it does not begin with its magic bytes", r->path);
     if (got < MAGIC_BYTES + 2 || (major >= 1 && major <= 3 && got < text_at))
-        return wte__fail(r->err, WTE_E_FORMAT, size,
+        return wte__fail(r->err, WTE_E_FORMAT, where(r, size),
                          "%s: truncated: an .npy file has at least %" PRIu64
                          " bytes before its header, but it has %" PRIu64,
-                         part->path, got < MAGIC_BYTES + 2 ? MAGIC_BYTES + 2 : text_at, size);
+                         r->path, got < MAGIC_BYTES + 2 ? MAGIC_BYTES + 2 : text_at, size);
     if (major < 1 || major > 3 || minor != 0)
-        return wte__fail(r->err, WTE_E_UNSUPPORTED, MAGIC_BYTES,
-                         "%s: .npy version %u.%u, but only 1.0, 2.0 and 3.0 exist", part->path,
-                         major, minor);
+        return wte__fail(r->err, WTE_E_UNSUPPORTED, where(r, MAGIC_BYTES),
+                         "%s: .npy version %u.%u, but only 1.0, 2.0 and 3.0 exist", r->path, major,
+                         minor);
     uint64_t n = (uint64_t)start[8] | (uint64_t)start[9] << 8;
     if (major > 1) n |= (uint64_t)start[10] << 16 | (uint64_t)start[11] << 24;
     if (n > size - text_at)
-        return wte__fail(r->err, WTE_E_FORMAT, 8,
+        return wte__fail(r->err, WTE_E_FORMAT, where(r, 8),
                          "%s: truncated: needs %" PRIu64 " bytes for its header, but has %" PRIu64,
-                         part->path, text_at + n, size);
+                         r->path, text_at + n, size);
     if (n / (major == 3 ? 4 : 1) > limit)
-        return wte__fail(r->err, WTE_E_LIMIT, 8,
+        return wte__fail(r->err, WTE_E_LIMIT, where(r, 8),
                          "%s: .npy header of %" PRIu64 " bytes, but at most %" PRIu64
                          " characters are read (raise max_header_bytes)",
-                         part->path, n, limit);
-    WTE_TRY(wte__part_header(f, part, text_at + n, r->err));
-    r->data = (const uint8_t *)part->header;
+                         r->path, n, limit);
     r->size = text_at + n;
+    r->data = wte__alloc_array(f->allocator, r->size, 1);
+    if (!r->data) return wte__no_memory(r->err, r->size, r->path);
+    WTE_TRY(wte__file_read_at(file, r->place->at, r->data, r->size, r->path, r->err));
     r->at = text_at;
     r->major = major;
     return check_text(r, limit);
 }
 
+static wte_status read_array(reader *r, wte_file *f)
+{
+    WTE_TRY(load_header(r, f));
+    WTE_TRY(read_dictionary(r));
+    const char *type = wte_dtype_name((wte_dtype)r->entry.dtype);
+    uint64_t bits, left = r->place->bytes - r->size;
+    if (!wte__shape_bits(r->shape, r->entry.rank, (wte_dtype)r->entry.dtype, &bits))
+        return wte__fail(r->err, WTE_E_FORMAT, where(r, r->value_at[KEY_SHAPE]),
+                         "%s: shape x %s overflows 64 bits, but the file has %" PRIu64
+                         " bytes of data",
+                         r->path, type, left);
+    const uint64_t bytes = bits / 8;
+    if (bytes > left)
+        return wte__fail(r->err, WTE_E_FORMAT, where(r, r->place->bytes),
+                         "%s: truncated: shape x %s needs %" PRIu64
+                         " bytes of data, but it has %" PRIu64,
+                         r->path, type, bytes, left);
+    r->entry.name = r->place->name;
+    r->entry.name_bytes = r->place->name_bytes;
+    r->entry.offset = r->place->at + r->size;
+    r->entry.bytes = bytes;
+    r->entry.part = (uint16_t)r->place->part;
+    return wte__entry_add(f, &r->entry, r->shape, r->err);
+}
+
+wte_status wte__npy_read_at(wte_file *f, const wte__npy_place *place, wte_error *err)
+{
+    reader r = { .path = place->path, .place = place, .err = err };
+    const wte_status status = read_array(&r, f);
+    wte__free(f->allocator, r.data, (size_t)r.size);
+    return status;
+}
+
 wte_status wte__npy_read(wte_file *f, wte_error *err)
 {
     static const char name[] = "array";
-    const wte__file *file = &f->parts[0].file;
-    reader r = { .path = f->parts[0].path, .err = err };
-    WTE_TRY(load_header(&r, f));
-    WTE_TRY(read_dictionary(&r));
-    const char *type = wte_dtype_name((wte_dtype)r.entry.dtype);
-    uint64_t bits, left = file->size - r.size;
-    if (!wte__shape_bits(r.shape, r.entry.rank, (wte_dtype)r.entry.dtype, &bits))
-        return wte__fail(err, WTE_E_FORMAT, r.place[KEY_SHAPE],
-                         "%s: shape x %s overflows 64 bits, but the file has %" PRIu64
-                         " bytes of data",
-                         r.path, type, left);
-    const uint64_t bytes = bits / 8;
-    if (bytes > left)
-        return wte__fail(err, WTE_E_FORMAT, file->size,
-                         "%s: truncated: shape x %s needs %" PRIu64
-                         " bytes of data, but it has %" PRIu64,
-                         r.path, type, bytes, left);
-    r.entry.name = name;
-    r.entry.name_bytes = sizeof name - 1;
-    r.entry.offset = r.size;
-    r.entry.bytes = bytes;
-    WTE_TRY(wte__entry_add(f, &r.entry, r.shape, err));
+    const wte__npy_place place = { f->path, name,           0, f->parts[0].file.size, WTE_NOWHERE,
+                                   0,       sizeof name - 1 };
+    WTE_TRY(wte__npy_read_at(f, &place, err));
     f->n_listed = 1;
     const wte_bytes text = { (const uint8_t *)name, sizeof name - 1 };
     uint64_t number = 0;

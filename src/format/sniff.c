@@ -43,14 +43,6 @@ static bool begins_any_case(const wte__head *head, uint64_t at, const char *text
     return true;
 }
 
-static bool contains(const uint8_t *data, uint64_t n, const char *text)
-{
-    size_t want = strlen(text);
-    for (uint64_t i = 0; want <= n && i <= n - want; i++)
-        if (memcmp(data + i, text, want) == 0) return true;
-    return false;
-}
-
 /* Where the text starts: past a byte order mark and white space. */
 static uint64_t text_start(const wte__head *head)
 {
@@ -85,24 +77,6 @@ static wte_status lfs_pointer(const wte__head *head, const char *path, wte_error
                      line_value(head, "oid ", oid));
 }
 
-/* What kind of zip, by the name of its first member. */
-static wte_status zip(const wte__head *head, const char *path, wte_error *err)
-{
-    const char *what = "a zip archive";
-    if (head->n >= 30) {
-        uint64_t n = (uint64_t)head->bytes[26] | (uint64_t)head->bytes[27] << 8;
-        const uint8_t *name = head->bytes + 30;
-        if (n > head->n - 30) n = head->n - 30;
-        if (contains(name, n, "data.pkl") || contains(name, n, "/data/") ||
-            contains(name, n, ".data/"))
-            what = "a PyTorch checkpoint (zip): save it as safetensors first";
-        else if (n >= 4 && memcmp(name + n - 4, ".npy", 4) == 0)
-            what = "a NumPy .npz archive (zip): save the array as .npy first";
-    }
-    return wte__fail(err, WTE_E_UNSUPPORTED, 0, "%s: is %s; this build does not read it", path,
-                     what);
-}
-
 static bool is_pickle(const wte__head *head)
 {
     /* protocol 2 to 5; then the opcodes that open what people pickle */
@@ -126,7 +100,6 @@ wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err)
         return wte__fail(err, WTE_E_FORMAT, 0,
                          "%s: is XML text (an error reply?), not tensors: the download went wrong",
                          path);
-    if (begins(head, 0, "PK\x03\x04") || begins(head, 0, "PK\x05\x06")) return zip(head, path, err);
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
         const magic *m = &magics[i];
         if ((uint64_t)m->at + m->n > head->n || memcmp(head->bytes + m->at, m->bytes, m->n) != 0)

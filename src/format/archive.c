@@ -1,0 +1,48 @@
+/* Which of our formats a zip archive is: told by the names in its directory, in whatever order they
+ * stand there. */
+#include "base/error.h"
+#include "format/zip.h"
+
+static bool ends_in(const char *name, size_t n, const char *end)
+{
+    const size_t k = strlen(end);
+    return n >= k && memcmp(name + n - k, end, k) == 0;
+}
+
+static bool is_zip(const wte__head *head)
+{
+    return head->n >= 4 && (memcmp(head->bytes, "PK\3\4", 4) == 0 ||
+                            memcmp(head->bytes, "PK\5\6", 4) == 0); /* 5 6: without entries */
+}
+
+wte__match wte__npz_match(const wte__head *head)
+{
+    return is_zip(head) ? WTE__MATCH_YES : WTE__MATCH_NO;
+}
+
+static wte_status tell(wte_file *f, wte__zip *z, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    for (size_t i = 0; i < z->n; i++) {
+        const wte__zip_entry *e = &z->entries[i];
+        if (ends_in(e->name, e->name_bytes, ".npy")) {
+            f->format = WTE_FORMAT_NPZ;
+            return wte__npz_read(f, z, err);
+        }
+    }
+    const wte__zip_entry *first = z->n ? &z->entries[0] : NULL;
+    return wte__fail(
+        err, WTE_E_UNSUPPORTED, 0,
+        "%s: is a zip archive, but neither a PyTorch checkpoint nor NumPy's .npz%s%s%s", f->path,
+        first ? ": it begins with '" : ": it is empty",
+        first ? wte__show(shown, first->name, first->name_bytes) : "", first ? "'" : "");
+}
+
+wte_status wte__archive_read(wte_file *f, wte_error *err)
+{
+    wte__zip z;
+    wte_status status = wte__zip_open(&z, &f->parts[0].file, f->path, f->allocator, err);
+    if (status == WTE_OK) status = tell(f, &z, err);
+    wte__zip_close(&z);
+    return status;
+}
