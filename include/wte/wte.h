@@ -2,6 +2,7 @@
 #ifndef WTE_WTE_H
 #define WTE_WTE_H
 #include <wte/base.h>
+#include <wte/block.h>
 #include <wte/dtype.h>
 #include <wte/format.h>
 #include <wte/lookup.h>

@@ -91,7 +91,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static bool same_name(const char *typed, const char *name)
+bool wte__same_name(const char *typed, const char *name)
 {
     while (*typed && lower(*typed) == *name) {
         typed++;
@@ -104,11 +104,11 @@ wte_dtype wte_dtype_from_name(const char *name)
 {
     if (!name) return WTE_DTYPE_NONE;
 #define X(id, value, text, bits)                                                                   \
-    if (same_name(name, text)) return WTE_##id;
+    if (wte__same_name(name, text)) return WTE_##id;
     WTE_DTYPE_LIST(X)
 #undef X
     for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++)
-        if (same_name(name, synonyms[i].name)) return synonyms[i].type;
+        if (wte__same_name(name, synonyms[i].name)) return synonyms[i].type;
     return WTE_DTYPE_NONE;
 }
 

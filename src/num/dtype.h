@@ -16,4 +16,7 @@ typedef struct wte__layout {
 
 /* NULL for a type that does not convert. */
 const wte__layout *wte__dtype_layout(wte_dtype type);
+/* Whether a name as typed is `name`, which is in lower case. ASCII only: the answer may not depend
+ * on the locale. */
+bool wte__same_name(const char *typed, const char *name);
 #endif
