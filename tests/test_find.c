@@ -421,6 +421,11 @@ static void a_caller_names_a_tensor_whole_or_by_its_end(void **state)
     assert_int_equal(input->dim, 4);
     assert_string_equal(wte_model_head(m)->name, "c.head.weight");
     wte_model_free(m);
+    opt.tensor = "wte"; /* without its .weight */
+    assert_ok(wte_model_open(dir, &opt, &m, &err), err);
+    assert_ok(wte_model_input(m, &input, &err), err);
+    assert_string_equal(input->name, "a.wte.weight");
+    wte_model_free(m);
     opt.tensor = "head.weight";
     assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
                  "'head.weight' is the end of 2 tensor names, 'c.head.weight' and 'd.head.weight'");

@@ -73,7 +73,8 @@ static void the_demo_has_no_other_tensors(void **state)
 static const float *numbered(void)
 {
     static float t[6 * 4];
-    for (int i = 0; i < 24; i++) t[i] = (float)(i / 4 * 10 + i % 4);
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c < 4; c++) t[r * 4 + c] = (float)(r * 10 + c);
     return t;
 }
 

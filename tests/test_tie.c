@@ -4,8 +4,8 @@
 
 #include "model_files.h"
 
-#define ROWS 6
-#define DIM  4
+#define ROWS ((size_t)6)
+#define DIM  ((size_t)4)
 
 static const char gpt2[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"],"
                            " \"vocab_size\": 6, \"n_embd\": 4}";
@@ -22,7 +22,8 @@ static const char llama_untied[] =
 /* element [r, c] is r + c / 8: exact in every float type of 16 bits */
 static void fill(float *t, size_t rows, size_t dim)
 {
-    for (size_t i = 0; i < rows * dim; i++) t[i] = (float)(i / dim) + (float)(i % dim) / 8;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < dim; c++) t[r * dim + c] = (float)r + (float)c / 8;
 }
 
 static wte_tie tie_of(const char *path, wte_pool *pool)
@@ -282,7 +283,7 @@ static void input_only_rows_are_accepted(void **state)
     assert_true(t.flag_agrees);
     assert_int_equal(t.rows_different, 0);
     assert_why(&t, "the 16 rows they share are equal; rows 16..19 are input-only");
-    head[5 * 4] += 1;
+    head[20] += 1; /* of row 5 */
     t = verdict(llama_untied, list, 2);
     assert_int_equal(t.rows_different, 1);
     assert_int_equal(t.first_different, 5);
@@ -360,7 +361,7 @@ static void nan_is_handled_as_documented(void **state)
 /* PAINS A2: a head that differs in rows 10..12 only; large enough for several blocks. */
 static void threads_do_not_change_the_answer(void **state)
 {
-    enum { R = 20000, D = 64 };
+    const size_t R = 20000, D = 64;
     float *table = malloc(R * D * 4), *head = malloc(R * D * 4);
     (void)state;
     assert_true(table && head);

@@ -280,7 +280,22 @@ static wte_status view(struct find *f, unsigned slot, const struct scored *s, co
     return WTE_OK; /* told when the input table is asked for: the tensors can still be listed */
 }
 
-/* Position in the file of the tensor that the caller named: whole, or by a unique ending. */
+/* Whether a name, with or without its ".weight", ends in `end` after a dot (or is it). */
+static bool has_end(const wte_tensor *t, const char *end, size_t n)
+{
+    static const char leaf[] = ".weight";
+    const size_t k = sizeof leaf - 1;
+    uint64_t bytes = t->name_bytes;
+    for (int cut = 0; cut < 2; cut++) {
+        bool dot = bytes == n || (bytes > n && t->name[bytes - n - 1] == '.');
+        if (dot && memcmp(t->name + bytes - n, end, n) == 0) return true;
+        if (bytes <= k || memcmp(t->name + bytes - k, leaf, k) != 0) return false;
+        bytes -= k;
+    }
+    return false;
+}
+
+/* Index of the tensor that the caller named: whole, or by a unique ending. */
 static wte_status find_named(struct find *f, const char *name, uint64_t *out)
 {
     const wte_file *file = f->m->file;
@@ -291,9 +306,7 @@ static wte_status find_named(struct find *f, const char *name, uint64_t *out)
     if (wte_file_find(file, name, n, out, f->err) == WTE_OK) return WTE_OK;
     for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
-        bool ends = t.name_bytes > n && t.name[t.name_bytes - n - 1] == '.' &&
-                    memcmp(t.name + t.name_bytes - n, name, n) == 0;
-        if (!ends || n == 0) continue;
+        if (n == 0 || !has_end(&t, name, n)) continue;
         if (hits < 2) hit[hits] = i;
         hits++;
     }
@@ -324,6 +337,7 @@ static wte_status view_named(struct find *f, unsigned slot, const char *name)
     if (matrix_of(&t, &rows, &dim)) want.transposed = judge_shape(f, rows, dim) & TURNED;
     WTE_TRY(wte__model_view(m, slot, &want, slot ? &m->head : &m->input, f->err));
     *(slot ? &m->has_head : &m->has_input) = true;
+    m->named = true;
     return WTE_OK;
 }
 
