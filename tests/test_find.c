@@ -454,7 +454,18 @@ static void no_table_is_told_with_the_nearest_names(void **state)
     test_scratch_remove(dir);
 }
 
-static void a_million_lookalikes_keep_only_the_best(void **state)
+static void the_order_in_the_file_does_not_matter(void **state)
+{
+    static const struct family cases[] = {
+        { CFG, "b.wte.weight 40x8; a.wte.weight 40x8", "a.wte.weight", NULL },
+        { CFG, "a.wte.weight 40x8; b.wte.weight 40x8", "a.wte.weight", NULL },
+        { CFG, "aa.wte.weight 40x8; b.wte.weight 40x8", "b.wte.weight", NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_family(&cases[i]);
+}
+
+static void very_many_lookalikes_keep_only_the_best(void **state)
 {
     enum { N = 700 };
     static char name[N][40];
@@ -487,7 +498,8 @@ static const struct CMUnitTest tests[] = {
          a_caller_names_a_tensor_whole_or_by_its_end),
     TEST("a model without a table opens, and tells the nearest names when asked",
          no_table_is_told_with_the_nearest_names),
+    TEST("the order in the file does not matter", the_order_in_the_file_does_not_matter),
     TEST("of very many candidates the best 256 of a role are kept",
-         a_million_lookalikes_keep_only_the_best),
+         very_many_lookalikes_keep_only_the_best),
 };
 TEST_MAIN(tests)

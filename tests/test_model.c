@@ -225,10 +225,14 @@ static void a_folder_without_weights_lists_what_it_has(void **state)
     write_text(dir, "config.json", "{}");
     assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
                  "it holds config.json, pytorch_model.bin");
-    test_scratch_remove(dir);
+    write_text(dir, "a\033[31m.safetensors", "x");
+    write_text(dir, "b.safetensors", "x");
+    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+                 "2 safetensors files and no index: name one of 'a\\x1b[31m.safetensors'");
     assert_fails(wte_model_open("no/such/model", NULL, &m, &err), err, WTE_E_IO, WTE_NOWHERE,
                  "no/such/model");
     assert_null(m);
+    test_scratch_remove(dir);
 }
 
 static void paths_that_are_too_long_are_refused(void **state)
