@@ -119,8 +119,12 @@ static bool round_to(wte_dtype type, double *x, size_t n)
 {
     uint8_t narrow[WTE__CHUNK * 8];
     if (type == WTE_F64 || type == WTE_DTYPE_NONE) return true;
+    if (type == WTE_F32) {
+        for (size_t i = 0; i < n; i++) x[i] = (double)(float)x[i];
+        return true;
+    }
     return wte_convert(WTE_F64, x, type, narrow, n, NULL, NULL) == WTE_OK &&
-           wte_convert(type, narrow, WTE_F64, x, n, NULL, NULL) == WTE_OK;
+           wte__widen(type, narrow, x, n);
 }
 
 static bool scale(const wte__rule *rule, double factor, double *x, size_t n)
@@ -158,7 +162,7 @@ static bool predict(const wte__row *row, const wte__rule *rule, double factor, s
 {
     const uint8_t *raw = (const uint8_t *)row->raw + first * wte_dtype_bytes(row->dtype);
     if (rule->change == WTE_LABEL_BYTE_SWAPPED) return swap(row, rule->type, first, x, n);
-    if (wte_convert(row->dtype, raw, WTE_F64, x, n, NULL, NULL) != WTE_OK) return false;
+    if (!wte__widen(row->dtype, raw, x, n)) return false;
     for (size_t i = 0; row->base && i < n; i++) x[i] += row->base[first + i];
     if (rule->change == WTE_LABEL_SCALED || rule->change == WTE_LABEL_NORMALISED)
         return scale(rule, factor, x, n);
@@ -173,7 +177,7 @@ double wte__measure(const wte__given *g, const wte__row *row, double *norm)
     for (size_t c = 0; c < g->n; c += WTE__CHUNK) {
         const size_t n = g->n - c < WTE__CHUNK ? g->n - c : WTE__CHUNK;
         const uint8_t *raw = (const uint8_t *)row->raw + c * size;
-        if (wte_convert(row->dtype, raw, WTE_F64, x, n, NULL, NULL) != WTE_OK) return 0;
+        if (!wte__widen(row->dtype, raw, x, n)) return 0;
         for (size_t i = 0; i < n; i++) {
             if (!isfinite(x[i]) || !isfinite(g->value[c + i])) continue;
             product += x[i] * g->value[c + i];
