@@ -262,7 +262,8 @@ static const struct family families[] = {
     { NULL, "weight 40x8", "weight", NULL },
     { CFG, "0.auto_model.embeddings.word_embeddings.weight 40x8",
       "0.auto_model.embeddings.word_embeddings.weight", NULL },
-    { CFG, "params.embed_tokens.embedding 40x8", "params.embed_tokens.embedding", NULL },
+    { NULL, "params.embed_tokens.embedding 40x8; x 3x3", "params.embed_tokens.embedding", NULL },
+    { NULL, "embedding 40x8; x 3x3", "embedding", NULL },
 };
 
 static void every_family_has_its_tables_found(void **state)
@@ -430,6 +431,8 @@ static void a_caller_names_a_tensor_whole_or_by_its_end(void **state)
     assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
                  "'head.weight' is the end of 2 tensor names, 'c.head.weight' and 'd.head.weight'");
     assert_null(m);
+    opt.tensor = "";
+    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE, "''");
     opt.tensor = "no.such";
     assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE, "no.such");
     opt.tensor = NULL;

@@ -280,19 +280,11 @@ static wte_status view(struct find *f, unsigned slot, const struct scored *s, co
     return WTE_OK; /* told when the input table is asked for: the tensors can still be listed */
 }
 
-/* Whether a name, with or without its ".weight", ends in `end` after a dot (or is it). */
-static bool has_end(const wte_tensor *t, const char *end, size_t n)
+/* Whether the first `bytes` bytes of a name are `end`, or end in it after a dot. */
+static bool has_end(const char *name, uint64_t bytes, const char *end, size_t n)
 {
-    static const char leaf[] = ".weight";
-    const size_t k = sizeof leaf - 1;
-    uint64_t bytes = t->name_bytes;
-    for (int cut = 0; cut < 2; cut++) {
-        bool dot = bytes == n || (bytes > n && t->name[bytes - n - 1] == '.');
-        if (dot && memcmp(t->name + bytes - n, end, n) == 0) return true;
-        if (bytes <= k || memcmp(t->name + bytes - k, leaf, k) != 0) return false;
-        bytes -= k;
-    }
-    return false;
+    if (bytes < n || (bytes > n && name[bytes - n - 1] != '.')) return false;
+    return memcmp(name + bytes - n, end, n) == 0;
 }
 
 /* Index of the tensor that the caller named: whole, or by a unique ending. */
@@ -304,9 +296,11 @@ static wte_status find_named(struct find *f, const char *name, uint64_t *out)
     uint64_t hits = 0, hit[2] = { 0, 0 };
     wte_tensor t;
     if (wte_file_find(file, name, n, out, f->err) == WTE_OK) return WTE_OK;
+    if (n == 0) return wte_file_find(file, name, n, out, f->err);
     for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
-        if (n == 0 || !has_end(&t, name, n)) continue;
+        uint64_t bare = has_end(t.name, t.name_bytes, "weight", 6) ? t.name_bytes - 7 : 0;
+        if (!has_end(t.name, t.name_bytes, name, n) && !has_end(t.name, bare, name, n)) continue;
         if (hits < 2) hit[hits] = i;
         hits++;
     }
