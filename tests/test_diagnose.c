@@ -502,6 +502,17 @@ static void every_type_of_table_matches_itself(void **state)
     }
 }
 
+static void labels_have_names(void **state)
+{
+    (void)state;
+    for (uint32_t l = 0; l < WTE_LABELS; l++) assert_true(strlen(wte_label_name(l)) > 4);
+    assert_string_equal(wte_label_name(WTE_LABEL_OTHER_ROW), "another row");
+    assert_string_equal(wte_label_name((wte_label)99), "unknown");
+    char text[64];
+    const wte_guess none = { .row = WTE_NOWHERE };
+    assert_string_equal(wte_guess_text(&none, text, sizeof text), "nothing known here");
+}
+
 static const struct CMUnitTest tests[] = {
     TEST("the right row matches bit for bit", the_right_row_matches_bit_for_bit),
     TEST("the worked example is row 3, with its chance and confidence",
@@ -529,5 +540,6 @@ static const struct CMUnitTest tests[] = {
     TEST("zeros and NaN are told", zeros_and_nan_are_told),
     TEST("a stored row of zeros or NaN matches", a_stored_row_of_zeros_or_nan_matches),
     TEST("every type of table matches itself", every_type_of_table_matches_itself),
+    TEST("labels have names", labels_have_names),
 };
 TEST_MAIN(tests)
