@@ -402,6 +402,28 @@ static void a_smaller_type_is_told(void **state)
     assert_int_equal(d.best.dtype, WTE_F16);
 }
 
+static void a_vector_of_a_wider_copy_is_told(void **state)
+{
+    (void)state;
+    uint16_t words[ROWS][DIM];
+    noise_rows();
+    for (size_t i = 0; i < (size_t)ROWS * DIM; i++)
+        words[i / DIM][i % DIM] = to_bf16(noise_table[i / DIM][i % DIM]);
+    const wte_rows table = rows_of(words, ROWS, DIM, WTE_BF16);
+    wte_diagnosis d = diagnose_floats(&table, 6, noise_table[6], NULL);
+    assert_int_equal(d.best.label, WTE_LABEL_UNROUNDED);
+    assert_int_equal(d.best.dtype, WTE_BF16);
+    assert_string_equal(d.verdict, "that is row 6 of the table, before it was rounded to bf16");
+    d = diagnose_floats(&table, 0, noise_table[6], NULL);
+    assert_int_equal(d.best.label, WTE_LABEL_OTHER_ROW);
+    assert_int_equal(d.best.change, WTE_LABEL_UNROUNDED);
+    assert_int_equal(d.best.row, 6);
+    /* one number that rounds elsewhere */
+    noise_table[6][3] += 0.01f;
+    d = diagnose_floats(&table, 6, noise_table[6], NULL);
+    assert_int_equal(d.best.label, WTE_LABEL_UNKNOWN);
+}
+
 static void a_rounding_that_no_digit_shows_is_not_told(void **state)
 {
     (void)state;
@@ -535,6 +557,7 @@ static const struct CMUnitTest tests[] = {
     TEST("swapped bytes are told", swapped_bytes_are_told),
     TEST("bytes swapped before widening are told", bytes_swapped_before_widening_are_told),
     TEST("a smaller type is told", a_smaller_type_is_told),
+    TEST("a vector of a wider copy is told", a_vector_of_a_wider_copy_is_told),
     TEST("a rounding that no digit shows is not told", a_rounding_that_no_digit_shows_is_not_told),
     TEST("eight bits are told for the row asked for", eight_bits_are_told_for_the_row_asked_for),
     TEST("zeros and NaN are told", zeros_and_nan_are_told),
