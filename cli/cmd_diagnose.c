@@ -77,10 +77,12 @@ static void print_confidence(const wte_diagnosis *d)
 {
     const wte_guess *g = &d->best;
     char text[256];
+    char luck[32];
+    snprintf(luck, sizeof luck, g->chance < 1 ? "%.1g" : "%.0f", g->chance);
     if (g->fits == g->n && g->n)
         printf("  confidence %.3f: %" PRIu64 " of %" PRIu64
-               " numbers fit, and %.1g such fits are expected by luck\n",
-               g->confidence, g->fits, g->n, g->chance);
+               " numbers fit, and %s such fits are expected by luck\n",
+               g->confidence, g->fits, g->n, luck);
     else
         printf("  confidence 0: nothing fits all %" PRIu64 " numbers\n", g->n);
     print_same(g);

@@ -48,6 +48,7 @@ int lookup_rows(lookup_job *job, uint64_t at, size_t n, int64_t *values, void *r
     opt.ignore_ids = job->ignore;
     opt.n_ignore_ids = job->n_ignore;
     opt.pool = job->c->pool;
+    job->bar.callback.report(job->bar.callback.ctx, at, job->ids.count);
     wte_error err;
     wte_status status = wte_lookup_rows(&job->table->source, ids, &opt, rows, 0, &err);
     return status == WTE_OK ? CLI_DONE : cli_fail(job->c, status, CLI_SIDE_INPUT, &err);
@@ -217,12 +218,14 @@ static int answer(lookup_job *job)
     code = cli_sink_open(c, cli_text(c, "output"), &job->sink);
     if (code) return code;
     job->out = job->sink.stream;
+    cli_progress_start(&job->bar, c, "looking up");
     if (c->json)
         code = lookup_print_json(job);
     else if (cli_given(c, "npy") || cli_given(c, "raw"))
         code = write_binary(job, cli_given(c, "npy"));
     else
         code = lookup_print_text(job, cli_given(c, "full"));
+    cli_progress_stop(&job->bar);
     code = cli_sink_close(c, &job->sink, code);
     if (!code && job->report.count)
         cli_note(c, "%" PRIu64 " of %" PRIu64 " ids have no row; they gave zeros",

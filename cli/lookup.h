@@ -19,6 +19,7 @@ typedef struct lookup_job {
     wte_bad_ids report; /* of all ids */
     cli_sink sink;
     FILE *out; /* the sink's stream */
+    cli_progress bar;
 } lookup_job;
 
 /* Rows for ids at .. at + n - 1, tight; values gets the ids themselves. 0, or the exit code after a

@@ -57,7 +57,8 @@ int cli_input_table(const cli *c, const wte_model *m, const wte_model_table **ou
     return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
 }
 
-bool cli_is_id(const char *word)
+/* Digits, or '-' and digits. */
+static bool is_id(const char *word)
 {
     if (*word == '-') word++;
     if (!*word) return false;
@@ -69,14 +70,14 @@ bool cli_is_id(const char *word)
 cli_vocab cli_vocab_for(char *const *words, int n, bool as_text)
 {
     for (int i = 0; i < n; i++)
-        if (as_text || !cli_is_id(words[i])) return CLI_VOCAB_ALL;
+        if (as_text || !is_id(words[i])) return CLI_VOCAB_ALL;
     return CLI_VOCAB_CHEAP;
 }
 
 int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text, int64_t *id)
 {
     *id = 0;
-    if (!as_text && cli_is_id(word)) {
+    if (!as_text && is_id(word)) {
         if (cli_read_signed(word, id)) return CLI_DONE;
         return cli_say_fail(c, CLI_USAGE, "id %s is beyond any table's last row", word);
     }

@@ -18,8 +18,6 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out);
 /* Its input table. 0, or the exit code after a message. */
 int cli_input_table(const cli *c, const wte_model *m, const wte_model_table **out);
 
-/* Whether a word is an id: digits, or '-' and digits. */
-bool cli_is_id(const char *word);
 /* CLI_VOCAB_ALL when one of the words is the text of a token, else CLI_VOCAB_CHEAP. */
 cli_vocab cli_vocab_for(char *const *words, int n, bool as_text);
 /* The id that a word names: itself when it is one and as_text is false, else the token of that

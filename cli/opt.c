@@ -113,7 +113,7 @@ const char *cli_nearest_command(const char *name)
     return best;
 }
 
-const char *cli_nearest_option(const cli_command *command, const char *name)
+static const char *nearest_option(const cli_command *command, const char *name)
 {
     const char *best = NULL;
     size_t least = SIZE_MAX;
@@ -122,7 +122,7 @@ const char *cli_nearest_option(const cli_command *command, const char *name)
     return best;
 }
 
-bool cli_read_unsigned(const char *text, uint64_t *out)
+static bool read_unsigned(const char *text, uint64_t *out)
 {
     *out = 0;
     if (!isdigit((unsigned char)text[0])) return false;
@@ -179,13 +179,13 @@ static const char *read_value(cli_value *v)
     case CLI_FLAG:
     case CLI_TEXT: return NULL;
     case CLI_UNSIGNED:
-        return cli_read_unsigned(v->text, &v->bits) ? NULL : "a number from 0 to 2^64 - 1";
+        return read_unsigned(v->text, &v->bits) ? NULL : "a number from 0 to 2^64 - 1";
     case CLI_SIGNED:
         if (!cli_read_signed(v->text, &signed_value)) return "a number from -2^63 to 2^63 - 1";
         v->bits = (uint64_t)signed_value;
         return NULL;
     case CLI_SEED:
-        if (cli_read_unsigned(v->text, &v->bits)) return NULL;
+        if (read_unsigned(v->text, &v->bits)) return NULL;
         if (!cli_read_signed(v->text, &signed_value)) return "a number from -2^63 to 2^64 - 1";
         v->bits = (uint64_t)signed_value;
         return NULL;
@@ -218,7 +218,7 @@ static int parse_long(cli *c, int left, char **argv, int *used)
     const cli_option *o = find_option(c->command, name, n);
     if (!o) {
         char *bare = strndup(name, n);
-        const char *near = bare ? cli_nearest_option(c->command, bare) : NULL;
+        const char *near = bare ? nearest_option(c->command, bare) : NULL;
         free(bare);
         if (near) return cli_usage(c, "no option --%.*s; did you mean --%s?", (int)n, name, near);
         return cli_usage(c, "no option --%.*s", (int)n, name);

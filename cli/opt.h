@@ -101,7 +101,6 @@ bool cli_real(const cli *c, const char *name, double other, double *out);
 const cli_value *cli_repeated(const cli *c, const char *name, int i);
 
 /* Numbers as typed, whole text, independent of the locale; false when it is none or too large. */
-bool cli_read_unsigned(const char *text, uint64_t *out);
 bool cli_read_signed(const char *text, int64_t *out);
 bool cli_read_real(const char *text, double *out); /* decimal; also inf and nan */
 
@@ -110,9 +109,8 @@ const cli_command *cli_command_at(size_t i);
 const cli_command *cli_command_find(const char *name);
 /* Option i of a command, the common ones after its own; NULL past the last. */
 const cli_option *cli_option_at(const cli_command *command, size_t i);
-/* The nearest of the command names, or of a command's options, when it is near; else NULL. */
+/* The nearest of the command names when it is near; else NULL. */
 const char *cli_nearest_command(const char *name);
-const char *cli_nearest_option(const cli_command *command, const char *name);
 
 /* The help of a command, or the overview for NULL. */
 void cli_print_help(const cli *c, FILE *out, const cli_command *command);

@@ -49,15 +49,10 @@ void cli_put_safe(FILE *out, const void *text, size_t bytes);
 void cli_put_quoted(FILE *out, const void *text, size_t bytes);
 /* Columns that cli_put_quoted takes on a terminal (wide characters count 1). */
 size_t cli_quoted_width(const void *text, size_t bytes);
-/* A field of a TSV file: tab, newline, CR and backslash as \t \n \r \\, other bytes as they are;
- * on a terminal use cli_put_safe. */
-void cli_put_tsv(FILE *out, const void *text, size_t bytes);
 /* "1,234,567" */
 const char *cli_grouped(char buf[32], uint64_t n);
 /* "1.5 GiB"; exact below 1024: "512 bytes" */
 const char *cli_size(char buf[32], uint64_t bytes);
-/* "4th" */
-const char *cli_ordinal(char buf[32], uint64_t n);
 
 /* How the numbers of one vector or matrix are printed: all the same way. { type } to start. */
 typedef struct cli_digits {

@@ -71,17 +71,6 @@ size_t cli_quoted_width(const void *text, size_t bytes)
     return width;
 }
 
-void cli_put_tsv(FILE *out, const void *text, size_t bytes)
-{
-    static const char from[] = "\t\n\r\\", to[] = "tnr\\";
-    const char *at = text;
-    for (size_t i = 0; i < bytes; i++) {
-        const char *short_form = at[i] ? strchr(from, at[i]) : NULL;
-        if (short_form) fputc('\\', out);
-        fputc(short_form ? to[short_form - from] : at[i], out);
-    }
-}
-
 const char *cli_grouped(char buf[32], uint64_t n)
 {
     char plain[24];
@@ -105,18 +94,6 @@ const char *cli_size(char buf[32], uint64_t bytes)
     size_t u = 0;
     for (; size >= 1023.95 && u + 1 < sizeof unit / sizeof *unit; u++) size /= 1024;
     snprintf(buf, 32, "%.1f %s", size, unit[u]);
-    return buf;
-}
-
-const char *cli_ordinal(char buf[32], uint64_t n)
-{
-    const char *end = "th";
-    if (n / 10 % 10 != 1) {
-        if (n % 10 == 1) end = "st";
-        if (n % 10 == 2) end = "nd";
-        if (n % 10 == 3) end = "rd";
-    }
-    snprintf(buf, 32, "%" PRIu64 "%s", n, end);
     return buf;
 }
 

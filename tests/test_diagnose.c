@@ -402,6 +402,28 @@ static void a_smaller_type_is_told(void **state)
     assert_int_equal(d.best.dtype, WTE_F16);
 }
 
+static void a_vector_of_a_wider_copy_is_told(void **state)
+{
+    (void)state;
+    uint16_t words[ROWS][DIM];
+    noise_rows();
+    for (size_t i = 0; i < (size_t)ROWS * DIM; i++)
+        words[i / DIM][i % DIM] = to_bf16(noise_table[i / DIM][i % DIM]);
+    const wte_rows table = rows_of(words, ROWS, DIM, WTE_BF16);
+    wte_diagnosis d = diagnose_floats(&table, 6, noise_table[6], NULL);
+    assert_int_equal(d.best.label, WTE_LABEL_UNROUNDED);
+    assert_int_equal(d.best.dtype, WTE_BF16);
+    assert_string_equal(d.verdict, "that is row 6 of the table, before it was rounded to bf16");
+    d = diagnose_floats(&table, 0, noise_table[6], NULL);
+    assert_int_equal(d.best.label, WTE_LABEL_OTHER_ROW);
+    assert_int_equal(d.best.change, WTE_LABEL_UNROUNDED);
+    assert_int_equal(d.best.row, 6);
+    /* one number that rounds elsewhere */
+    noise_table[6][3] += 0.01f;
+    d = diagnose_floats(&table, 6, noise_table[6], NULL);
+    assert_int_equal(d.best.label, WTE_LABEL_UNKNOWN);
+}
+
 static void a_rounding_that_no_digit_shows_is_not_told(void **state)
 {
     (void)state;
@@ -502,6 +524,17 @@ static void every_type_of_table_matches_itself(void **state)
     }
 }
 
+static void labels_have_names(void **state)
+{
+    (void)state;
+    for (uint32_t l = 0; l < WTE_LABELS; l++) assert_true(strlen(wte_label_name(l)) > 4);
+    assert_string_equal(wte_label_name(WTE_LABEL_OTHER_ROW), "another row");
+    assert_string_equal(wte_label_name((wte_label)99), "unknown");
+    char text[64];
+    const wte_guess none = { .row = WTE_NOWHERE };
+    assert_string_equal(wte_guess_text(&none, text, sizeof text), "nothing known here");
+}
+
 static const struct CMUnitTest tests[] = {
     TEST("the right row matches bit for bit", the_right_row_matches_bit_for_bit),
     TEST("the worked example is row 3, with its chance and confidence",
@@ -524,10 +557,12 @@ static const struct CMUnitTest tests[] = {
     TEST("swapped bytes are told", swapped_bytes_are_told),
     TEST("bytes swapped before widening are told", bytes_swapped_before_widening_are_told),
     TEST("a smaller type is told", a_smaller_type_is_told),
+    TEST("a vector of a wider copy is told", a_vector_of_a_wider_copy_is_told),
     TEST("a rounding that no digit shows is not told", a_rounding_that_no_digit_shows_is_not_told),
     TEST("eight bits are told for the row asked for", eight_bits_are_told_for_the_row_asked_for),
     TEST("zeros and NaN are told", zeros_and_nan_are_told),
     TEST("a stored row of zeros or NaN matches", a_stored_row_of_zeros_or_nan_matches),
     TEST("every type of table matches itself", every_type_of_table_matches_itself),
+    TEST("labels have names", labels_have_names),
 };
 TEST_MAIN(tests)

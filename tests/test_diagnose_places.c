@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "diagnose_help.h"
-#include "model_files.h"
 
 #define DIM  12
 #define ROWS 30
@@ -95,6 +94,45 @@ static void a_sum_in_bf16_is_told(void **state)
     assert_int_equal(d.best.label, WTE_LABEL_PLUS_ROW);
     assert_int_equal(d.best.plus_row, 3);
     assert_true(d.best.bit_for_bit);
+}
+
+static void rows_of_other_tensors_may_be_changed_too(void **state)
+{
+    (void)state;
+    const wte_rows table = noise_rows();
+    const wte_named_rows other = { "other", rows_of(other_table, 20, DIM, WTE_F32) };
+    wte_diagnose_options opt = WTE_DIAGNOSE_OPTIONS_INIT;
+    float got[DIM];
+    for (size_t i = 0; i < DIM; i++) got[i] = other_table[6][i] * sqrtf(DIM);
+    opt.head = &other;
+    wte_diagnosis d = diagnose_floats(&table, 6, got, &opt);
+    assert_int_equal(d.best.label, WTE_LABEL_HEAD_ROW);
+    assert_int_equal(d.best.change, WTE_LABEL_SCALED);
+    assert_true(!d.row_ok && !d.vector_ok);
+    opt.head = NULL;
+    opt.others = &other;
+    opt.n_others = 1;
+    d = diagnose_floats(&table, 3, got, &opt);
+    assert_int_equal(d.best.label, WTE_LABEL_OTHER_TENSOR);
+    assert_int_equal(d.best.change, WTE_LABEL_SCALED);
+    assert_int_equal(d.best.row, 6);
+}
+
+static void of_equal_rows_of_a_head_the_one_asked_for_is_named(void **state)
+{
+    (void)state;
+    const wte_rows table = noise_rows();
+    const wte_named_rows head = { "head", rows_of(other_table, 20, DIM, WTE_F32) };
+    wte_diagnose_options opt = WTE_DIAGNOSE_OPTIONS_INIT;
+    opt.head = &head;
+    memcpy(other_table[2], other_table[11], sizeof other_table[2]);
+    memcpy(other_table[19], other_table[11], sizeof other_table[19]);
+    const wte_diagnosis d = diagnose_floats(&table, 11, other_table[11], &opt);
+    assert_int_equal(d.best.label, WTE_LABEL_HEAD_ROW);
+    assert_int_equal(d.best.row, 11);
+    assert_int_equal(d.best.n_same, 3);
+    static const uint64_t same[] = { 2, 11, 19 };
+    assert_memory_equal(d.best.same, same, sizeof same);
 }
 
 static void tensors_too_large_are_counted_not_searched(void **state)
@@ -348,6 +386,34 @@ static void errors_of_the_source_are_passed_on(void **state)
     assert_true(asked > 0);
 }
 
+static wte_status readable(void *ctx, const uint64_t *ids, size_t n, void *out, wte_error *err)
+{
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        memcpy((float *)out + i * DIM, (const float *)ctx + ids[i] * DIM, DIM * sizeof(float));
+    return WTE_OK;
+}
+static wte_status broken_block(void *ctx, uint64_t first, size_t n, void *out, wte_error *err)
+{
+    size_t calls = 0;
+    (void)ctx;
+    return unreadable(&calls, &first, n, out, err);
+}
+
+static void an_error_in_the_search_ends_it(void **state)
+{
+    (void)state;
+    noise_rows();
+    const wte_rows table = { ROWS, DIM, WTE_F32, 0, NULL, 0, readable, broken_block, noise_table };
+    const int64_t id = 1;
+    const wte_ids ids = { &id, WTE_I64, 0, 1 };
+    const wte_got given = { noise_table[0], WTE_F32, 0, 1, DIM, NULL };
+    wte_diagnosis d;
+    wte_error err;
+    assert_fails(wte_rows_diagnose(&table, ids, &given, NULL, &d, &err), err, WTE_E_IO, 9,
+                 "the disk is gone");
+}
+
 static bool stop_at_once(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;
@@ -412,112 +478,14 @@ static void calls_that_make_no_sense_are_refused(void **state)
                  "no columns");
 }
 
-/* Models --------------------------------------------------------------------------------------- */
-
-static void a_models_head_and_positions_are_searched(void **state)
-{
-    (void)state;
-    static float head[ROWS][DIM];
-    wte_error err;
-    noise_rows();
-    fill_noise(&head[0][0], (size_t)ROWS * DIM, 70);
-    const stored tensors[] = { { "wte.weight", "F32", ROWS, DIM, noise_table, 4 },
-                               { "wpe.weight", "F32", 20, DIM, other_table, 4 },
-                               { "lm_head.weight", "F32", ROWS, DIM, head, 4 } };
-    const char *dir =
-        make_model("{\"model_type\":\"gpt2\",\"tie_word_embeddings\":false}", tensors, 3);
-    wte_model *m = open_model(dir);
-    const int64_t id = 4;
-    const wte_ids ids = { &id, WTE_I64, 0, 1 };
-    wte_diagnosis d;
-    wte_got got = { noise_table[4], WTE_F32, 0, 1, DIM, NULL };
-    assert_ok(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err);
-    assert_int_equal(d.best.label, WTE_LABEL_MATCH);
-    assert_string_equal(d.best.tensor, "wte.weight");
-    got.data = head[4];
-    assert_ok(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err);
-    assert_int_equal(d.best.label, WTE_LABEL_HEAD_ROW);
-    assert_string_equal(d.best.tensor, "lm_head.weight");
-    got.data = other_table[19];
-    assert_ok(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err);
-    assert_int_equal(d.best.label, WTE_LABEL_OTHER_TENSOR);
-    assert_string_equal(d.best.tensor, "wpe.weight");
-    float sum[DIM];
-    for (size_t i = 0; i < DIM; i++) sum[i] = noise_table[4][i] + other_table[2][i];
-    got.data = sum;
-    assert_ok(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err);
-    assert_int_equal(d.best.label, WTE_LABEL_PLUS_ROW);
-    assert_int_equal(d.best.plus_row, 2);
-    wte_model_free(m);
-    test_scratch_remove(dir);
-}
-
-static void a_mapping_that_was_passed_over_is_told(void **state)
-{
-    (void)state;
-    int32_t mapping[8] = { 5, 4, 3, 2, 1, 0, 5, 5 };
-    wte_error err;
-    noise_rows();
-    const stored tensors[] = { { "embeddings", "F32", 6, DIM, noise_table, 4 },
-                               { "mapping", "I32", 8, 0, mapping, 4 } };
-    const char *dir = make_model("{\"model_type\":\"model2vec\"}", tensors, 2);
-    wte_model *m = open_model(dir);
-    int64_t id = 7;
-    const wte_ids ids = { &id, WTE_I64, 0, 1 };
-    wte_diagnosis d;
-    wte_got got = { noise_table[5], WTE_F32, 0, 1, DIM, NULL };
-    assert_ok(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err);
-    assert_int_equal(d.best.label, WTE_LABEL_MATCH);
-    assert_int_equal(d.row, 5);
-    assert_string_equal(d.id_text, "7, which the model maps to row 5");
-    id = 1; /* row 4, but somebody took row 1 */
-    got.data = noise_table[1];
-    assert_ok(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err);
-    assert_int_equal(d.best.label, WTE_LABEL_OTHER_ROW);
-    assert_int_equal(d.parts, WTE_STEP_ID);
-    assert_false(d.id_ok);
-    id = 8;
-    assert_fails(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err, WTE_E_RANGE, 0, "8");
-    id = -2;
-    assert_fails(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err, WTE_E_RANGE, 0, "-2");
-    wte_model_free(m);
-    test_scratch_remove(dir);
-}
-
-static void every_failed_allocation_of_a_model_is_reported(void **state)
-{
-    (void)state;
-    noise_rows();
-    const stored tensors[] = { { "wte.weight", "F32", ROWS, DIM, noise_table, 4 },
-                               { "wpe.weight", "F32", 20, DIM, other_table, 4 } };
-    const char *dir = make_model("{\"model_type\":\"gpt2\"}", tensors, 2);
-    wte_model *model = open_model(dir);
-    const int64_t id = 4;
-    const wte_ids ids = { &id, WTE_I64, 0, 1 };
-    const wte_got got = { other_table[5], WTE_F32, 0, 1, DIM, NULL };
-    wte_status status = WTE_E_MEMORY;
-    size_t failures = 0;
-    for (; status == WTE_E_MEMORY; failures++) {
-        test_memory memory;
-        wte_error err;
-        wte_diagnosis d;
-        wte_diagnose_options opt = WTE_DIAGNOSE_OPTIONS_INIT;
-        test_memory_init(&memory, failures);
-        opt.allocator = &memory.allocator;
-        status = wte_model_diagnose(model, ids, &got, &opt, &d, &err);
-        assert_int_equal(memory.live, 0);
-    }
-    assert_int_equal(status, WTE_OK);
-    assert_true(failures > 8);
-    wte_model_free(model);
-    test_scratch_remove(dir);
-}
-
 static const struct CMUnitTest tests[] = {
     TEST("the head's row is told", the_heads_row_is_told),
     TEST("another tensor's row is told", another_tensors_row_is_told),
     TEST("an added position row is told", an_added_position_row_is_told),
     TEST("a sum in bf16 is told", a_sum_in_bf16_is_told),
+    TEST("rows of other tensors may be changed too", rows_of_other_tensors_may_be_changed_too),
+    TEST("of equal rows of a head the one asked for is named",
+         of_equal_rows_of_a_head_the_one_asked_for_is_named),
     TEST("tensors too large are counted, not searched", tensors_too_large_are_counted_not_searched),
     TEST("a column is told by its length", a_column_is_told_by_its_length),
     TEST("a column of a square table is told", a_column_of_a_square_table_is_told),
@@ -529,11 +497,8 @@ static const struct CMUnitTest tests[] = {
     TEST("threads do not change the answer", threads_do_not_change_the_answer),
     TEST("every failed allocation is reported", every_failed_allocation_is_reported),
     TEST("errors of the source are passed on", errors_of_the_source_are_passed_on),
+    TEST("an error in the search ends it", an_error_in_the_search_ends_it),
     TEST("a search can be stopped", a_search_can_be_stopped),
     TEST("calls that make no sense are refused", calls_that_make_no_sense_are_refused),
-    TEST("a model's head and positions are searched", a_models_head_and_positions_are_searched),
-    TEST("a mapping that was passed over is told", a_mapping_that_was_passed_over_is_told),
-    TEST("every failed allocation of a model is reported",
-         every_failed_allocation_of_a_model_is_reported),
 };
 TEST_MAIN(tests)

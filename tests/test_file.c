@@ -100,6 +100,29 @@ static void memory_is_read_like_a_file(void **state)
     wte__file_close(&f);
 }
 
+static void a_private_map_changes_nothing_but_itself(void **state)
+{
+    (void)state;
+    wte_error err;
+    uint8_t *data;
+    uint64_t bytes;
+    test_write_file(in("a"), "0123456789", 10);
+    assert_ok(wte__file_map_private(in("a"), &data, &bytes, &err), err);
+    assert_int_equal(bytes, 10);
+    data[3] = 'x';
+    assert_memory_equal(data, "012x456789", 10);
+    expect_content(in("a"), "0123456789");
+    wte__file_unmap_private(data, bytes);
+    expect_content(in("a"), "0123456789");
+    wte__file_unmap_private(NULL, 0);
+    test_write_file(in("e"), "", 0);
+    assert_fails(wte__file_map_private(in("e"), &data, &bytes, &err), err, WTE_E_FORMAT,
+                 WTE_NOWHERE, "0 bytes cannot be mapped");
+    assert_null(data);
+    assert_fails(wte__file_map_private(in("none"), &data, &bytes, &err), err, WTE_E_IO, WTE_NOWHERE,
+                 "No such file");
+}
+
 static void an_empty_file_maps_to_nothing(void **state)
 {
     (void)state;
@@ -391,6 +414,7 @@ static void seeds_differ(void **state)
 static const struct CMUnitTest tests[] = {
     FILE_TEST("bytes are read where they lie", bytes_are_read_where_they_lie),
     FILE_TEST("memory is read like a file", memory_is_read_like_a_file),
+    FILE_TEST("a private map changes nothing but itself", a_private_map_changes_nothing_but_itself),
     FILE_TEST("an empty file maps to nothing", an_empty_file_maps_to_nothing),
     FILE_TEST("a file that shrinks is told, with where it ends now", a_file_that_shrinks_is_told),
     FILE_TEST("what is no file is refused by its kind", what_is_no_file_is_refused_by_its_kind),

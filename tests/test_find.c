@@ -262,7 +262,8 @@ static const struct family families[] = {
     { NULL, "weight 40x8", "weight", NULL },
     { CFG, "0.auto_model.embeddings.word_embeddings.weight 40x8",
       "0.auto_model.embeddings.word_embeddings.weight", NULL },
-    { CFG, "params.embed_tokens.embedding 40x8", "params.embed_tokens.embedding", NULL },
+    { NULL, "params.embed_tokens.embedding 40x8; x 3x3", "params.embed_tokens.embedding", NULL },
+    { NULL, "embedding 40x8; x 3x3", "embedding", NULL },
 };
 
 static void every_family_has_its_tables_found(void **state)
@@ -421,10 +422,17 @@ static void a_caller_names_a_tensor_whole_or_by_its_end(void **state)
     assert_int_equal(input->dim, 4);
     assert_string_equal(wte_model_head(m)->name, "c.head.weight");
     wte_model_free(m);
+    opt.tensor = "wte"; /* without its .weight */
+    assert_ok(wte_model_open(dir, &opt, &m, &err), err);
+    assert_ok(wte_model_input(m, &input, &err), err);
+    assert_string_equal(input->name, "a.wte.weight");
+    wte_model_free(m);
     opt.tensor = "head.weight";
     assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
                  "'head.weight' is the end of 2 tensor names, 'c.head.weight' and 'd.head.weight'");
     assert_null(m);
+    opt.tensor = "";
+    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE, "''");
     opt.tensor = "no.such";
     assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE, "no.such");
     opt.tensor = NULL;
@@ -449,7 +457,18 @@ static void no_table_is_told_with_the_nearest_names(void **state)
     test_scratch_remove(dir);
 }
 
-static void a_million_lookalikes_keep_only_the_best(void **state)
+static void the_order_in_the_file_does_not_matter(void **state)
+{
+    static const struct family cases[] = {
+        { CFG, "b.wte.weight 40x8; a.wte.weight 40x8", "a.wte.weight", NULL },
+        { CFG, "a.wte.weight 40x8; b.wte.weight 40x8", "a.wte.weight", NULL },
+        { CFG, "aa.wte.weight 40x8; b.wte.weight 40x8", "b.wte.weight", NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_family(&cases[i]);
+}
+
+static void very_many_lookalikes_keep_only_the_best(void **state)
 {
     enum { N = 700 };
     static char name[N][40];
@@ -482,7 +501,8 @@ static const struct CMUnitTest tests[] = {
          a_caller_names_a_tensor_whole_or_by_its_end),
     TEST("a model without a table opens, and tells the nearest names when asked",
          no_table_is_told_with_the_nearest_names),
+    TEST("the order in the file does not matter", the_order_in_the_file_does_not_matter),
     TEST("of very many candidates the best 256 of a role are kept",
-         a_million_lookalikes_keep_only_the_best),
+         very_many_lookalikes_keep_only_the_best),
 };
 TEST_MAIN(tests)

@@ -458,6 +458,25 @@ static void skipping_ends_where_the_value_ends(void **state)
     assert_int_equal(j.error_at, 6);
 }
 
+static void a_string_stops_at_64_mib(void **state)
+{
+    (void)state;
+    const size_t most = WTE_LIMIT_JSON_STRING;
+    char *text = malloc(most + 3);
+    wte__json j;
+    assert_non_null(text);
+    memset(text, 'x', most + 3);
+    text[0] = text[most + 1] = text[most + 2] = '"';
+    wte__json_init(&j, text, most + 2, "t.json", 0);
+    assert_int_equal(run(&j), WTE__JSON_END);
+    text[most + 1] = 'x';
+    wte__json_init(&j, text, most + 3, "t.json", 0);
+    assert_int_equal(run(&j), WTE__JSON_ERROR);
+    assert_int_equal(j.error_at, 0);
+    assert_non_null(strstr(j.error, "64 MiB"));
+    free(text);
+}
+
 static void keys_may_hold_nul_and_repeat(void **state)
 {
     (void)state;
@@ -482,6 +501,7 @@ static const struct CMUnitTest tests[] = {
     TEST("a NUL byte is neither white space nor an end", a_nul_byte_is_no_white_space),
     TEST("an error names line, column and byte", an_error_names_line_and_column),
     TEST("nesting stops at 64 levels", nesting_stops_at_64_levels),
+    TEST("a string stops at 64 MiB", a_string_stops_at_64_mib),
     TEST("Python's NaN and Infinity are numbers only when asked for",
          python_numbers_only_when_asked_for),
     TEST("integers end where their types end", integers_end_where_their_types_end),

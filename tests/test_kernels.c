@@ -37,6 +37,7 @@ static const conversion conversions[] = {
     CONVERSION(bool_to_f32, WTE_BOOL, WTE_F32),
     CONVERSION(f32_to_f16, WTE_F32, WTE_F16),
     CONVERSION(f32_to_bf16, WTE_F32, WTE_BF16),
+    CONVERSION(f32_to_f64, WTE_F32, WTE_F64),
 };
 #define N_CONVERSIONS (sizeof conversions / sizeof conversions[0])
 

@@ -73,7 +73,8 @@ static void the_demo_has_no_other_tensors(void **state)
 static const float *numbered(void)
 {
     static float t[6 * 4];
-    for (int i = 0; i < 24; i++) t[i] = (float)(i / 4 * 10 + i % 4);
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c < 4; c++) t[r * 4 + c] = (float)(r * 10 + c);
     return t;
 }
 
@@ -224,10 +225,14 @@ static void a_folder_without_weights_lists_what_it_has(void **state)
     write_text(dir, "config.json", "{}");
     assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
                  "it holds config.json, pytorch_model.bin");
-    test_scratch_remove(dir);
+    write_text(dir, "a\033[31m.safetensors", "x");
+    write_text(dir, "b.safetensors", "x");
+    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+                 "2 safetensors files and no index: name one of 'a\\x1b[31m.safetensors'");
     assert_fails(wte_model_open("no/such/model", NULL, &m, &err), err, WTE_E_IO, WTE_NOWHERE,
                  "no/such/model");
     assert_null(m);
+    test_scratch_remove(dir);
 }
 
 static void paths_that_are_too_long_are_refused(void **state)
@@ -381,6 +386,57 @@ static void a_mapping_that_leaves_the_table_is_refused(void **state)
     }
 }
 
+/* A mapping of one id more than the limit; the file is a hole. */
+static void a_mapping_of_too_many_ids_is_refused(void **state)
+{
+    static const char header[] =
+        "{\"embeddings\":{\"dtype\":\"U8\",\"shape\":[1,1],\"data_offsets\":[0,1]},"
+        "\"mapping\":{\"dtype\":\"U8\",\"shape\":[16777217],\"data_offsets\":[1,16777218]}}";
+    unsigned char file[8 + sizeof header] = { sizeof header };
+    (void)state;
+    memcpy(file + 8, header, sizeof header - 1);
+    file[8 + sizeof header - 1] = ' ';
+    const char *dir = test_scratch();
+    const char *path = in_folder(dir, "model.safetensors");
+    test_write_file(path, file, sizeof file);
+    assert_int_equal(truncate(path, (off_t)sizeof file + 16777218), 0);
+    wte_model *m = open_model(dir);
+    const wte_model_table *t;
+    wte_error err;
+    assert_fails(wte_model_input(m, &t, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+                 "'mapping' names 16777217 ids, but at most 16777216 are read");
+    wte_model_free(m);
+    test_scratch_remove(dir);
+}
+
+static void columns_that_must_be_turned_too_are_refused(void **state)
+{
+    static const char header[] = "{'descr': '<f4', 'fortran_order': True, 'shape': (4, 6), }";
+    unsigned char file[128 + 96] = { 0 };
+    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
+    wte_model *m;
+    wte_tensor t;
+    wte_error err;
+    (void)state;
+    memset(file, ' ', 128);
+    memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
+    memcpy(file + 10, header, sizeof header - 1);
+    file[127] = '\n';
+    const char *dir = test_scratch();
+    test_write_file(in_folder(dir, "t.npy"), file, sizeof file);
+    write_text(dir, "config.json", CFG);
+    m = open_model(dir); /* as it lies: the array is the table */
+    assert_int_equal(input_of(m)->rows, 4);
+    assert_ok(wte_file_tensor(wte_model_file(m), 0, &t, &err), err);
+    char name[64];
+    snprintf(name, sizeof name, "%s", t.name);
+    wte_model_free(m);
+    opt.tensor = name;
+    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                 "stored dim x rows and in another order besides");
+    test_scratch_remove(dir);
+}
+
 static void a_table_of_no_rows_is_found(void **state)
 {
     (void)state;
@@ -512,6 +568,9 @@ static const struct CMUnitTest tests[] = {
     TEST("a head stored dim x rows is turned", a_head_stored_dim_by_rows_is_turned),
     TEST("ids reach their row through a mapping", ids_reach_their_row_through_a_mapping),
     TEST("a mapping that leaves the table is refused", a_mapping_that_leaves_the_table_is_refused),
+    TEST("a mapping of too many ids is refused", a_mapping_of_too_many_ids_is_refused),
+    TEST("columns that must be turned too are refused",
+         columns_that_must_be_turned_too_are_refused),
     TEST("a table of no rows is found", a_table_of_no_rows_is_found),
     TEST("a static model that people use opens", a_static_model_that_people_use_opens),
     TEST("the folder of a static embedding is entered", a_static_folder_below_is_entered),

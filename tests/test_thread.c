@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "base/limits.h"
 #include "base/thread.h"
@@ -171,6 +173,39 @@ static void workers_keep_off_the_processor_of_the_caller(void **state)
 }
 #endif
 
+/* Sanitizers reserve address space of their own, and could not start under the limit below. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+/* In a child, which keeps the limit: room for a few stacks of 8 MiB, and not for 255. */
+static void threads_that_cannot_start_are_told(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct rlimit limit = { (rlim_t)256 << 20, (rlim_t)256 << 20 };
+        wte_error err;
+        wte_pool *pool = NULL;
+        bool good = setrlimit(RLIMIT_AS, &limit) == 0 &&
+                    wte_pool_create(WTE_LIMIT_THREADS, &pool, &err) == WTE_E_IO && !pool &&
+                    err.sys_errno != 0 && strstr(err.message, "cannot start thread ") &&
+                    strstr(err.message, " of 256: ");
+        good = good && wte_pool_create(2, &pool, &err) == WTE_OK; /* nothing was left behind */
+        wte_pool_free(pool);
+        _exit(good ? 0 : 1);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(result, 0);
+}
+#endif
+
 static const struct CMUnitTest tests[] = {
 #if defined(__linux__)
     TEST("workers keep off the processor of their caller",
@@ -182,5 +217,9 @@ static const struct CMUnitTest tests[] = {
     TEST("several callers take turns on one pool", several_callers_take_turns_on_one_pool),
     TEST("sleeping workers wake up and go home", sleeping_workers_wake_up_and_go_home),
     TEST("a pool has as many threads as asked for", a_pool_has_as_many_threads_as_asked_for),
+#ifndef SANITIZED
+    TEST("threads that cannot start are told, and the others go home",
+         threads_that_cannot_start_are_told),
+#endif
 };
 TEST_MAIN(tests)

@@ -4,8 +4,8 @@
 
 #include "model_files.h"
 
-#define ROWS 6
-#define DIM  4
+#define ROWS ((size_t)6)
+#define DIM  ((size_t)4)
 
 static const char gpt2[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"],"
                            " \"vocab_size\": 6, \"n_embd\": 4}";
@@ -22,7 +22,8 @@ static const char llama_untied[] =
 /* element [r, c] is r + c / 8: exact in every float type of 16 bits */
 static void fill(float *t, size_t rows, size_t dim)
 {
-    for (size_t i = 0; i < rows * dim; i++) t[i] = (float)(i / dim) + (float)(i % dim) / 8;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < dim; c++) t[r * dim + c] = (float)r + (float)c / 8;
 }
 
 static wte_tie tie_of(const char *path, wte_pool *pool)
@@ -282,7 +283,7 @@ static void input_only_rows_are_accepted(void **state)
     assert_true(t.flag_agrees);
     assert_int_equal(t.rows_different, 0);
     assert_why(&t, "the 16 rows they share are equal; rows 16..19 are input-only");
-    head[5 * 4] += 1;
+    head[20] += 1; /* of row 5 */
     t = verdict(llama_untied, list, 2);
     assert_int_equal(t.rows_different, 1);
     assert_int_equal(t.first_different, 5);
@@ -360,7 +361,7 @@ static void nan_is_handled_as_documented(void **state)
 /* PAINS A2: a head that differs in rows 10..12 only; large enough for several blocks. */
 static void threads_do_not_change_the_answer(void **state)
 {
-    enum { R = 20000, D = 64 };
+    const size_t R = 20000, D = 64;
     float *table = malloc(R * D * 4), *head = malloc(R * D * 4);
     (void)state;
     assert_true(table && head);
@@ -462,6 +463,52 @@ static void a_file_that_changed_is_not_experimented_on(void **state)
     test_scratch_remove(dir);
 }
 
+static void types_without_numbers_are_compared_by_their_bits(void **state)
+{
+    const unsigned char table[] = { 1, 2, 3, 4, 5, 6 }, head[] = { 1, 2, 3, 4, 5, 7 };
+    (void)state;
+    const stored list[] = { { "embed_tokens.weight", "F8_E8M0", 3, 2, table, 1 },
+                            { "lm_head.weight", "F8_E8M0", 3, 2, head, 1 } };
+    wte_tie t = verdict(llama_tied, list, 2);
+    assert_int_equal(t.verdict, WTE_TIE_INDEPENDENT);
+    assert_int_equal(t.rows_different, 1);
+    assert_int_equal(t.first_different, 2);
+    assert_true(isnan(t.max_difference));
+    assert_false(t.tried);
+    assert_string_equal(t.why_not, "elements of type f8_e8m0 are not changed here");
+}
+
+static void empty_tables_have_nothing_to_change(void **state)
+{
+    (void)state;
+    const stored list[] = { { "embed_tokens.weight", "F32", 0, 4, NULL, 4 },
+                            { "lm_head.weight", "F32", 0, 4, NULL, 4 } };
+    wte_tie t = verdict(llama_tied, list, 2);
+    assert_int_equal(t.verdict, WTE_TIE_EQUAL_BYTES);
+    assert_int_equal(t.params_untied, 0);
+    assert_false(t.tried);
+    assert_string_equal(t.why_not, "the tables share no element");
+}
+
+static void a_file_that_shrank_is_told(void **state)
+{
+    struct stat st;
+    (void)state;
+    const stored list[] = { { "embed_tokens.weight", "F32", ROWS, DIM, NULL, 4 },
+                            { "lm_head.weight", "F32", ROWS, DIM, NULL, 4 } };
+    const char *dir = make_model(llama_tied, list, 2);
+    const char *path = in_folder(dir, "model.safetensors");
+    wte_model *m = open_model(dir);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(truncate(path, st.st_size - 8), 0);
+    wte_tie t;
+    wte_error err;
+    assert_fails(wte_model_tie(m, NULL, &t, &err), err, WTE_E_FORMAT, (uint64_t)st.st_size - 8,
+                 "it shrank");
+    wte_model_free(m);
+    test_scratch_remove(dir);
+}
+
 static void out_of_memory_is_told(void **state)
 {
     (void)state;
@@ -518,6 +565,10 @@ static const struct CMUnitTest tests[] = {
     TEST("the experiment never writes the file", the_file_is_never_written),
     TEST("comparing can be stopped", comparing_can_be_stopped),
     TEST("a file that changed is not experimented on", a_file_that_changed_is_not_experimented_on),
+    TEST("types without numbers are compared by their bits",
+         types_without_numbers_are_compared_by_their_bits),
+    TEST("empty tables have nothing to change", empty_tables_have_nothing_to_change),
+    TEST("a file that shrank is told", a_file_that_shrank_is_told),
     TEST("running out of memory is told", out_of_memory_is_told),
     TEST("verdicts have names", verdicts_have_names),
 };

@@ -214,6 +214,11 @@ static void rows_that_are_not_there_are_refused(void **state)
     assert_fails(wte_rows_trace(&odd, 0, NULL, &t, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
                  "c64");
     wte_trace_free(NULL);
+    const wte_rows flat = rows_of(demo_table, 4, 0, WTE_F32);
+    t = trace_rows(&flat, 2, NULL);
+    assert_true(t->norm == 0 && t->n_bytes == 0);
+    assert_string_equal(t->one_hot_why, "not run: the table has no columns");
+    wte_trace_free(t);
 }
 
 static bool stop_at_once(void *ctx, uint64_t done, uint64_t total)

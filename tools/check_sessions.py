@@ -5,7 +5,7 @@ usage: check_sessions.py --wte PROGRAM [--models] [--accept] [PAGE...]
 
 A session is a block fenced by ```console: lines that start with `$ ` are commands (`> ` continues one), the lines
 after each are all that it prints, standard output and error together. All sessions of a page run in one scratch
-folder, in order, with wte in PATH and the repository's tests/ and .cache/ beside them; `echo $?` after a command
+folder, in order, with wte in PATH and the repository's scripts/, tests/ and .cache/ beside them; `echo $?` after a command
 shows its exit code. The line before a block may say more:
     <!-- needs: models -->   wants scripts/fetch-models to have run; such sessions run only with --models,
                              and only they do
@@ -78,7 +78,7 @@ def run_page(page, options):
     blocks = [b for b in read_blocks(lines) if b.needs_models == options.models]
     bad, steps, new = 0, 0, []
     with tempfile.TemporaryDirectory() as scratch:
-        for name in ("tests", ".cache"):
+        for name in ("scripts", "tests", ".cache"):
             (pathlib.Path(scratch) / name).symlink_to(ROOT / name)
         env, last = environment(options.wte, scratch), 0
         for block in blocks:

@@ -78,8 +78,10 @@ typedef struct wte_model_config {
 
 /** Open a file of tensors, a directory (config.json, index and shards or one file, tokenizer
  * files), or "demo" (the built-in 6 x 3 table of the worked example; a file of that name is
- * "./demo"). Succeeds also when no table is found, so that the tensors can be listed. E_NOT_FOUND
- * when `tensor` or `head` names none. */
+ * "./demo"). Succeeds also when no table is found, so that the tensors can be listed, and when the
+ * vocabulary is broken (wte_model_vocab_problem). E_NOT_FOUND when `tensor` or `head` names none
+ * (they may be cut at a dot from the left while they stay unique); E_FORMAT for a broken
+ * config.json, and for a directory without weights or with several and no index. */
 WTE_API WTE_MUST_CHECK wte_status wte_model_open(const char *path, const wte_model_options *opt,
                                                  wte_model **out, wte_error *err);
 WTE_API void wte_model_free(wte_model *m); /* NULL is fine */

@@ -104,14 +104,15 @@ WTE_API const char *wte_ordinal(uint64_t n, char *buf, size_t cap);
     X(NARROWED, 11, "narrowed")                                                                    \
     X(PLUS_ROW, 12, "plus another tensor's row")                                                   \
     X(ZEROS, 13, "all zeros")                                                                      \
-    X(NONFINITE, 14, "NaN or infinity")
+    X(NONFINITE, 14, "NaN or infinity")                                                            \
+    X(UNROUNDED, 15, "unrounded")
 typedef enum wte_label {
 #define X(name, value, text) WTE_LABEL_##name = (value),
     WTE_LABEL_LIST(X)
 #undef X
         WTE_LABEL_FORCE_INT = 0x7fffffff
 } wte_label;
-#define WTE_LABELS 15
+#define WTE_LABELS 16
 WTE_API const char *wte_label_name(wte_label label); /* "another row"; never NULL */
 
 typedef enum wte_step {
@@ -126,12 +127,12 @@ typedef enum wte_step {
 typedef struct wte_guess {
     wte_label label;    /* the first thing that differs */
     wte_label change;   /* what was done to the numbers of that row: SCALED, NORMALISED,
-                           BYTE_SWAPPED, NARROWED, PLUS_ROW; UNKNOWN = nothing */
+                           BYTE_SWAPPED, NARROWED, UNROUNDED, PLUS_ROW; UNKNOWN = nothing */
     const char *tensor; /* whose row it is */
     uint64_t row;       /* of that tensor; the column for COLUMN; WTE_NOWHERE when none */
     int64_t offset;     /* OTHER_ROW: row - the row asked for */
-    wte_dtype dtype;    /* SCALED: the type the factor was rounded in (F64 = not rounded); NARROWED:
-                           the type; BYTE_SWAPPED: the type whose bytes were swapped */
+    wte_dtype dtype;    /* SCALED: the type the factor was rounded in (F64 = not rounded); NARROWED,
+                           UNROUNDED: the type; BYTE_SWAPPED: the type whose bytes were swapped */
     double factor;      /* SCALED: got = row * factor */
     int32_t power;      /* SCALED: 1, 2, -1 of sqrt(dim); 0 = the model's own, or measured */
     bool model_factor;  /* SCALED: factor is the one of the model's config */

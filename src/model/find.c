@@ -280,7 +280,14 @@ static wte_status view(struct find *f, unsigned slot, const struct scored *s, co
     return WTE_OK; /* told when the input table is asked for: the tensors can still be listed */
 }
 
-/* Position in the file of the tensor that the caller named: whole, or by a unique ending. */
+/* Whether the first `bytes` bytes of a name are `end`, or end in it after a dot. */
+static bool has_end(const char *name, uint64_t bytes, const char *end, size_t n)
+{
+    if (bytes < n || (bytes > n && name[bytes - n - 1] != '.')) return false;
+    return memcmp(name + bytes - n, end, n) == 0;
+}
+
+/* Index of the tensor that the caller named: whole, or by a unique ending. */
 static wte_status find_named(struct find *f, const char *name, uint64_t *out)
 {
     const wte_file *file = f->m->file;
@@ -289,11 +296,11 @@ static wte_status find_named(struct find *f, const char *name, uint64_t *out)
     uint64_t hits = 0, hit[2] = { 0, 0 };
     wte_tensor t;
     if (wte_file_find(file, name, n, out, f->err) == WTE_OK) return WTE_OK;
+    if (n == 0) return wte_file_find(file, name, n, out, f->err);
     for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
-        bool ends = t.name_bytes > n && t.name[t.name_bytes - n - 1] == '.' &&
-                    memcmp(t.name + t.name_bytes - n, name, n) == 0;
-        if (!ends || n == 0) continue;
+        uint64_t bare = has_end(t.name, t.name_bytes, "weight", 6) ? t.name_bytes - 7 : 0;
+        if (!has_end(t.name, t.name_bytes, name, n) && !has_end(t.name, bare, name, n)) continue;
         if (hits < 2) hit[hits] = i;
         hits++;
     }
@@ -324,6 +331,7 @@ static wte_status view_named(struct find *f, unsigned slot, const char *name)
     if (matrix_of(&t, &rows, &dim)) want.transposed = judge_shape(f, rows, dim) & TURNED;
     WTE_TRY(wte__model_view(m, slot, &want, slot ? &m->head : &m->input, f->err));
     *(slot ? &m->has_head : &m->has_input) = true;
+    m->named = true;
     return WTE_OK;
 }
 

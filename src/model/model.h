@@ -54,6 +54,7 @@ struct wte_model {
     wte_candidate *candidates;
     uint64_t n_candidates;
     bool has_input, has_head;
+    bool named;             /* the caller named one of the two */
     bool head_serves_input; /* only a head is stored, so the input role takes it too */
     wte_model_table input, head;
     wte_error no_input; /* why has_input is false */

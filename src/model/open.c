@@ -81,6 +81,17 @@ static bool has_static_folder(const char *dir, char *out)
     return true;
 }
 
+static wte_status several(const struct listing *l, const char *dir, wte_error *err)
+{
+    char one[WTE__NAME_SHOWN], two[WTE__NAME_SHOWN];
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: %" PRIu64 " safetensors files and no index: name one of '%.60s', "
+                     "'%.60s', ...",
+                     dir, l->safetensors,
+                     wte__show(one, l->first_safetensors, strlen(l->first_safetensors)),
+                     wte__show(two, l->second_safetensors, strlen(l->second_safetensors)));
+}
+
 static wte_status place_in_directory(struct place *p, const char *dir, wte_error *err)
 {
     struct listing l;
@@ -95,10 +106,7 @@ static wte_status place_in_directory(struct place *p, const char *dir, wte_error
     else if (l.safetensors == 1)
         weights = l.first_safetensors;
     else if (l.safetensors > 1)
-        return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
-                         "%s: %" PRIu64 " safetensors files and no index: name one of '%.60s', "
-                         "'%.60s', ...",
-                         dir, l.safetensors, l.first_safetensors, l.second_safetensors);
+        return several(&l, dir, err);
     else if (has_static_folder(dir, p->side))
         return wte__path_join(p->weights, p->side, "model.safetensors") ? WTE_OK
                                                                         : too_long(dir, err);

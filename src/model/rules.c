@@ -325,11 +325,12 @@ wte__name wte__name_judge(const char *name, uint64_t bytes)
     struct text before = t, segment = last_segment(&before);
     bool numbered = is_number(segment) && before.bytes > 0;
     if (numbered) t = before;
-    out.rule = longest_rule(t, leaf);
-    if (!out.rule && leaf == BARE && !numbered && is(segment, "embedding")) {
-        t = before; /* Flax: embed_tokens.embedding */
-        out.rule = longest_rule(t, 0);
-    }
+    bool flax = leaf == BARE && before.bytes > 0 && is(segment, "embedding");
+    if (flax) out.rule = longest_rule(before, 0); /* embed_tokens.embedding */
+    if (out.rule)
+        t = before;
+    else
+        out.rule = longest_rule(t, leaf);
     if (!out.rule) return out;
     out.context = tail;
     size_t n = out.rule->bytes;

@@ -91,7 +91,9 @@ static void judge_one_tensor(const wte_model *m, wte_tie *t)
     }
     t->verdict = WTE_TIE_SAME_STORAGE;
     say(t, "one tensor, '%s', serves both roles%s", name,
-        m->head_serves_input ? ": only the head is stored" : "");
+        m->head_serves_input ? ": only the head is stored"
+        : m->named           ? ", as the caller named it"
+                             : "");
 }
 
 /* Both stored, of different shapes. False when the rows they share are to be compared. */

@@ -21,12 +21,8 @@ static wte_status read_mapped(void *ctx, const uint64_t *ids, size_t n, void *ou
         size_t now = n - done < IDS_AT_ONCE ? n - done : IDS_AT_ONCE;
         char *to = (char *)out + done * tight;
         for (size_t i = 0; i < now; i++) rows[i] = map->row[ids[done + i]];
-        if (map->stored.read_rows) {
-            WTE_TRY(map->stored.read_rows(map->stored.ctx, rows, now, to, err));
-        } else {
-            for (size_t i = 0; i < now; i++)
-                WTE_TRY(wte_rows_read(&map->stored, rows[i], to + i * tight, err));
-        }
+        /* every source that a file gives has read_rows */
+        WTE_TRY(map->stored.read_rows(map->stored.ctx, rows, now, to, err));
         done += now;
     }
     return WTE_OK;

@@ -34,11 +34,13 @@ static convert_kernel widening(const wte__kernels *k, wte_dtype from)
     }
 }
 
+/* From f32 to any other type; f64 is wider, but the steps are the same. */
 static convert_kernel narrowing(const wte__kernels *k, wte_dtype to)
 {
     switch (to) {
     case WTE_F16: return k->f32_to_f16;
     case WTE_BF16: return k->f32_to_bf16;
+    case WTE_F64: return k->f32_to_f64;
     default: return NULL;
     }
 }

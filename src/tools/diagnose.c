@@ -52,7 +52,8 @@ static double tried_of_kind(const job *j, const wte__case *k, const wte_guess *g
     case WTE_LABEL_SCALED:
     case WTE_LABEL_NORMALISED:
     case WTE_LABEL_BYTE_SWAPPED:
-    case WTE_LABEL_NARROWED: return (double)j->n_rules;
+    case WTE_LABEL_NARROWED:
+    case WTE_LABEL_UNROUNDED: return (double)j->n_rules;
     case WTE_LABEL_OTHER_ROW:
         if (g->change == WTE_LABEL_UNKNOWN) return (double)j->table->rows;
         break;
@@ -97,6 +98,7 @@ static wte_step step_of(const job *j, const wte_diagnosis *d)
     case WTE_LABEL_NORMALISED:
     case WTE_LABEL_BYTE_SWAPPED:
     case WTE_LABEL_NARROWED:
+    case WTE_LABEL_UNROUNDED:
     case WTE_LABEL_PLUS_ROW:
     case WTE_LABEL_ZEROS:
     case WTE_LABEL_NONFINITE:

@@ -20,6 +20,9 @@ double wte__spacing(const wte__grid *grid, double x);
 /* The type in whose ulps numbers given as `got` are compared with a table of type `stored`. */
 wte_dtype wte__tolerance_type(wte_dtype stored, wte_dtype got);
 
+/* n numbers of a type that converts, as f64. */
+bool wte__widen(wte_dtype type, const void *src, double *out, size_t n);
+
 /* A vector that somebody got. */
 typedef struct wte__given {
     size_t n;

@@ -75,6 +75,16 @@ static void add_narrowed(rule_list *list, wte_dtype stored)
     }
 }
 
+/* The table may be the rounded one of two: it has fewer digits than the numbers given. */
+static void add_unrounded(rule_list *list, wte_dtype stored, wte_dtype got)
+{
+    const wte__grid narrow = wte__grid_of(stored), wide = wte__grid_of(got);
+    if (narrow.integer || wide.integer || narrow.digits >= wide.digits) return;
+    add(list, (wte__rule){ .change = WTE_LABEL_UNROUNDED,
+                           .own_only = wte_dtype_bytes(stored) == 1,
+                           .type = stored });
+}
+
 size_t wte__rules(uint64_t dim, wte_dtype stored, wte_dtype got, double model_factor,
                   wte__rule rule[WTE__RULES])
 {
@@ -84,6 +94,7 @@ size_t wte__rules(uint64_t dim, wte_dtype stored, wte_dtype got, double model_fa
     add_sqrt(&list, dim, model_factor);
     add(&list, (wte__rule){ .change = WTE_LABEL_NORMALISED });
     add_narrowed(&list, stored);
+    add_unrounded(&list, stored, got);
     if (wte_dtype_bytes(stored) > 1)
         add(&list, (wte__rule){ .change = WTE_LABEL_BYTE_SWAPPED, .type = stored });
     if (got != stored && wte_dtype_bytes(got) > 1)
@@ -119,8 +130,12 @@ static bool round_to(wte_dtype type, double *x, size_t n)
 {
     uint8_t narrow[WTE__CHUNK * 8];
     if (type == WTE_F64 || type == WTE_DTYPE_NONE) return true;
+    if (type == WTE_F32) {
+        for (size_t i = 0; i < n; i++) x[i] = (double)(float)x[i];
+        return true;
+    }
     return wte_convert(WTE_F64, x, type, narrow, n, NULL, NULL) == WTE_OK &&
-           wte_convert(type, narrow, WTE_F64, x, n, NULL, NULL) == WTE_OK;
+           wte__widen(type, narrow, x, n);
 }
 
 static bool scale(const wte__rule *rule, double factor, double *x, size_t n)
@@ -152,13 +167,25 @@ static bool swap(const wte__row *row, wte_dtype type, size_t first, double *x, s
     return wte_convert(type, bytes, WTE_F64, x, n, NULL, NULL) == WTE_OK;
 }
 
+/* x becomes the number given wherever that is rounded to x. */
+static bool unround(const wte__given *g, wte_dtype type, size_t first, double *x, size_t n)
+{
+    double rounded_given[WTE__CHUNK];
+    memcpy(rounded_given, g->value + first, n * sizeof *rounded_given);
+    if (!round_to(type, rounded_given, n)) return false;
+    for (size_t i = 0; i < n; i++)
+        if (rounded_given[i] == x[i]) x[i] = g->value[first + i];
+    return true;
+}
+
 /* What the row's columns first .. first + n - 1 become under the rule. */
-static bool predict(const wte__row *row, const wte__rule *rule, double factor, size_t first,
-                    double *x, size_t n)
+static bool predict(const wte__given *g, const wte__row *row, const wte__rule *rule, double factor,
+                    size_t first, double *x, size_t n)
 {
     const uint8_t *raw = (const uint8_t *)row->raw + first * wte_dtype_bytes(row->dtype);
     if (rule->change == WTE_LABEL_BYTE_SWAPPED) return swap(row, rule->type, first, x, n);
-    if (wte_convert(row->dtype, raw, WTE_F64, x, n, NULL, NULL) != WTE_OK) return false;
+    if (!wte__widen(row->dtype, raw, x, n)) return false;
+    if (rule->change == WTE_LABEL_UNROUNDED) return unround(g, rule->type, first, x, n);
     for (size_t i = 0; row->base && i < n; i++) x[i] += row->base[first + i];
     if (rule->change == WTE_LABEL_SCALED || rule->change == WTE_LABEL_NORMALISED)
         return scale(rule, factor, x, n);
@@ -173,7 +200,7 @@ double wte__measure(const wte__given *g, const wte__row *row, double *norm)
     for (size_t c = 0; c < g->n; c += WTE__CHUNK) {
         const size_t n = g->n - c < WTE__CHUNK ? g->n - c : WTE__CHUNK;
         const uint8_t *raw = (const uint8_t *)row->raw + c * size;
-        if (wte_convert(row->dtype, raw, WTE_F64, x, n, NULL, NULL) != WTE_OK) return 0;
+        if (!wte__widen(row->dtype, raw, x, n)) return 0;
         for (size_t i = 0; i < n; i++) {
             if (!isfinite(x[i]) || !isfinite(g->value[c + i])) continue;
             product += x[i] * g->value[c + i];
@@ -250,9 +277,10 @@ bool wte__fit_rule(const wte__given *g, const wte__row *row, const wte__rule *ru
         return false;
     }
     out->factor = factor;
+    out->same_bits = out->same_bits && rule->change != WTE_LABEL_UNROUNDED;
     for (size_t c = 0; c < g->n; c += WTE__CHUNK) {
         const size_t n = g->n - c < WTE__CHUNK ? g->n - c : WTE__CHUNK;
-        if (!predict(row, rule, factor, c, x, n)) {
+        if (!predict(g, row, rule, factor, c, x, n)) {
             out->square = out->worst = (double)INFINITY;
             return false;
         }
@@ -286,7 +314,8 @@ void wte__explain_own(wte__case *k, const wte__row *row, const wte__rule *rule, 
         const bool fits = wte__fit_rule(g, row, &rule[i], thorough, &fit);
         k->tried++;
         explained = explained || fits;
-        if (!fits && !thorough) continue;
+        /* a measured factor is always nearer than none, and says nothing when it does not fit */
+        if (!fits && (!thorough || wte__is_measured(&rule[i]))) continue;
         const wte__entry entry = wte__entry_make(g, row, &rule[i], (uint32_t)i, &fit);
         wte__tally_offer(&k->tally, &entry);
         if (fits && i == 0) return;

@@ -26,6 +26,22 @@ double wte__spacing(const wte__grid *grid, double x)
     return ldexp(1, exponent - grid->digits + 1);
 }
 
+/* Through f32 where that is exact: the conversions to f32 are the fast ones. */
+bool wte__widen(wte_dtype type, const void *src, double *out, size_t n)
+{
+    const size_t size = wte_dtype_bytes(type);
+    float part[WTE__CHUNK];
+    if (!wte_dtype_fits(type, WTE_F32))
+        return wte_convert(type, src, WTE_F64, out, n, NULL, NULL) == WTE_OK;
+    for (size_t at = 0; at < n; at += WTE__CHUNK) {
+        const size_t now = n - at < WTE__CHUNK ? n - at : WTE__CHUNK;
+        const uint8_t *from = (const uint8_t *)src + at * size;
+        if (wte_convert(type, from, WTE_F32, part, now, NULL, NULL) != WTE_OK) return false;
+        for (size_t i = 0; i < now; i++) out[at + i] = (double)part[i];
+    }
+    return true;
+}
+
 /* f32 for what is no float; f64 tables alone are compared in ulps of f64. */
 wte_dtype wte__tolerance_type(wte_dtype stored, wte_dtype got)
 {

@@ -3,6 +3,8 @@
  * as much). Nothing is decided here: the visitor does that. */
 #include "tools/pass.h"
 
+#include <inttypes.h>
+
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -79,8 +81,8 @@ static wte_status between_rounds(const run *r, wte_error *err)
     uint64_t done = r->round * r->block_rows;
     if (done > pass->rows->rows) done = pass->rows->rows;
     if (pass->progress && !pass->progress->report(pass->progress->ctx, done, pass->rows->rows))
-        return wte__fail(err, WTE_E_CANCELLED, done, "stopped after %llu of %llu rows",
-                         (unsigned long long)done, (unsigned long long)pass->rows->rows);
+        return wte__fail(err, WTE_E_CANCELLED, done,
+                         "stopped after %" PRIu64 " of %" PRIu64 " rows", done, pass->rows->rows);
     return WTE_OK;
 }
 
@@ -115,8 +117,8 @@ wte_status wte__pass_run(const wte__pass *pass, wte_error *err)
     uint64_t row_bytes, wide_bytes;
     if (!wte_mul_u64(rows->cols, r.element, &row_bytes) || row_bytes > SIZE_MAX / 2 ||
         !wte_mul_u64(rows->cols, wte_dtype_bytes(pass->wide), &wide_bytes))
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "a row of %llu numbers is too long",
-                         (unsigned long long)rows->cols);
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "a row of %" PRIu64 " numbers is too long",
+                         rows->cols);
     if (rows->rows == 0) return WTE_OK;
     r.row_bytes = (size_t)row_bytes;
     r.wide_bytes = (size_t)wide_bytes;

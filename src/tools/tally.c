@@ -26,7 +26,8 @@ static int32_t things_wrong(const wte_guess *g)
     case WTE_LABEL_SCALED:
     case WTE_LABEL_NORMALISED:
     case WTE_LABEL_BYTE_SWAPPED:
-    case WTE_LABEL_NARROWED: return 3;
+    case WTE_LABEL_NARROWED:
+    case WTE_LABEL_UNROUNDED: return 3;
     case WTE_LABEL_UNKNOWN:
     case WTE_LABEL_ZEROS:
     case WTE_LABEL_NONFINITE:

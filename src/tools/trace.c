@@ -169,15 +169,30 @@ static wte_status prove_bytes_in_memory(trace_box *box, const wte_rows *rows, wt
 typedef struct product {
     uint64_t hot;
     size_t dim;
+    bool wide;           /* values are f64, not f32; sums are f64 in any case */
     double *sums;        /* lanes x dim */
     uint64_t *first_bad; /* of each lane: row x dim + column of its first NaN or infinity */
 } product;
 
-static uint64_t first_nonfinite(const double *x, size_t n)
+static double value_at(const product *p, const void *values, size_t i)
+{
+    return p->wide ? ((const double *)values)[i] : (double)((const float *)values)[i];
+}
+
+static uint64_t first_nonfinite(const product *p, const void *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i])) return i;
+        if (!isfinite(value_at(p, values, i))) return i;
     return WTE_NOWHERE;
+}
+
+static void add_f32(double *sum, double weight, const float *x, size_t n)
+{
+    for (size_t c = 0; c < n; c++) sum[c] += weight * (double)x[c];
+}
+static void add_f64(double *sum, double weight, const double *x, size_t n)
+{
+    for (size_t c = 0; c < n; c++) sum[c] += weight * x[c];
 }
 
 static void multiply_block(void *ctx, uint32_t lane, uint64_t first, size_t n, const void *raw,
@@ -186,17 +201,19 @@ static void multiply_block(void *ctx, uint32_t lane, uint64_t first, size_t n, c
     product *p = ctx;
     (void)raw;
     if (p->first_bad[lane] != WTE_NOWHERE) return;
-    const double *x = values;
     double *sum = p->sums + lane * p->dim;
     bool finite = true;
-    for (size_t r = 0; r < n; r++, x += p->dim) {
+    for (size_t r = 0; r < n; r++) {
         const double weight = first + r == p->hot ? 1.0 : 0.0;
-        for (size_t c = 0; c < p->dim; c++) sum[c] += weight * x[c];
+        if (p->wide)
+            add_f64(sum, weight, (const double *)values + r * p->dim, p->dim);
+        else
+            add_f32(sum, weight, (const float *)values + r * p->dim, p->dim);
     }
     /* 0 * inf and 0 * NaN are NaN, and stay in the sum */
     for (size_t c = 0; c < p->dim; c++) finite = finite && isfinite(sum[c]);
     if (!finite) {
-        const uint64_t at = first_nonfinite(values, n * p->dim);
+        const uint64_t at = first_nonfinite(p, values, n * p->dim);
         p->first_bad[lane] = at == WTE_NOWHERE ? WTE_NOWHERE : first * p->dim + at;
     }
 }
@@ -255,7 +272,7 @@ static wte_status prove_one_hot(wte_trace *t, const wte_rows *rows, const wte_tr
     const uint32_t lanes = wte_pool_threads(opt->pool);
     const size_t dim = (size_t)rows->cols;
     wte_status status;
-    product p = { .hot = t->row, .dim = dim };
+    product p = { .hot = t->row, .dim = dim, .wide = !wte_dtype_fits(rows->dtype, WTE_F32) };
     const size_t sums = lanes * dim * sizeof *p.sums, bads = lanes * sizeof *p.first_bad;
     p.sums = wte__alloc_zeroed(opt->allocator, sums);
     p.first_bad = wte__alloc(opt->allocator, bads);
@@ -264,8 +281,14 @@ static wte_status prove_one_hot(wte_trace *t, const wte_rows *rows, const wte_tr
         goto done;
     }
     memset(p.first_bad, 0xff, bads);
-    const wte__pass pass = { rows, WTE_F64,   multiply_block, NULL,
-                             &p,   opt->pool, opt->progress,  opt->allocator };
+    const wte__pass pass = { rows,
+                             p.wide ? WTE_F64 : WTE_F32,
+                             multiply_block,
+                             NULL,
+                             &p,
+                             opt->pool,
+                             opt->progress,
+                             opt->allocator };
     status = wte__pass_run(&pass, err);
     if (status == WTE_OK) judge_product(t, &p, lanes);
 done:

@@ -65,6 +65,8 @@ static const char *advice_for(const wte_diagnosis *d)
     case WTE_LABEL_BYTE_SWAPPED:
         return "read the numbers in the file's byte order (little-endian unless it says otherwise)";
     case WTE_LABEL_NARROWED: return "the row is right; it was stored or computed in a smaller type";
+    case WTE_LABEL_UNROUNDED:
+        return "the row is right; the vector comes from a copy of the model that was not rounded";
     case WTE_LABEL_PLUS_ROW:
         return "the row is right; compare before the other table's row is added";
     case WTE_LABEL_ZEROS:
@@ -109,6 +111,9 @@ static const char *change_text(const wte_guess *g, char buf[CHANGE_TEXT])
         break;
     case WTE_LABEL_NARROWED:
         say(buf, CHANGE_TEXT, "rounded to %s", wte_dtype_name(g->dtype));
+        break;
+    case WTE_LABEL_UNROUNDED:
+        say(buf, CHANGE_TEXT, "before it was rounded to %s", wte_dtype_name(g->dtype));
         break;
     default: break;
     }
@@ -212,6 +217,9 @@ static void vector_text(wte_diagnosis *d, const wte__given *given)
     else if (g->label == WTE_LABEL_PLUS_ROW)
         say(d->vector_text, cap, "row %" PRIu64 " of another tensor was added, %s", g->plus_row,
             how);
+    else if (g->change == WTE_LABEL_UNROUNDED)
+        say(d->vector_text, cap, "its numbers give that row's when they are rounded to %s",
+            wte_dtype_name(g->dtype));
     else if (g->change != WTE_LABEL_UNKNOWN)
         say(d->vector_text, cap, "%s, %s", change_text(g, change), how);
     else if (d->runner_up.n && d->runner_up.distance < 10)

@@ -11,7 +11,9 @@ npy() {
 
 # run COMMAND...: what it prints, then its exit code.
 run() {
-    echo "\$ $*"
+    line='$'
+    for word in "$@"; do line="$line ${word:-''}"; done
+    echo "$line"
     code=0
     "$@" || code=$?
     echo "exit $code"

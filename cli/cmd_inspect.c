@@ -1,0 +1,401 @@
+/* wte inspect - what is in a model: its tables by role, what config.json says about them, its
+ * vocabulary, and with --all every tensor. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wte/model.h>
+
+#include "json.h"
+#include "open.h"
+#include "opt.h"
+#include "out.h"
+
+static const cli_option options[] = {
+    { "candidates", '\0', false, CLI_FLAG, NULL,
+      "list every tensor that was considered for a role, with its score and the reason", NULL },
+    { "all", '\0', false, CLI_FLAG, NULL, "list every tensor of the model", NULL },
+    CLI_OPTIONS_END,
+};
+
+static const char *const role_names[] = { "none", "input", "head", "beside" };
+
+static void label(const cli *c, const char *name)
+{
+    printf("  %s%-8s%s ", cli_dim(c), name, cli_plain(c));
+}
+
+static void put_text(const char *text)
+{
+    cli_put_safe(stdout, text, strlen(text));
+}
+
+static void put_shape(const wte_tensor *t)
+{
+    for (uint32_t i = 0; i < t->rank; i++) printf("%s%" PRIu64, i ? " x " : "", t->shape[i]);
+    if (t->rank == 0) fputs("scalar", stdout);
+    printf(" %s", wte_dtype_name(t->dtype));
+}
+
+static uint64_t total_bytes(const wte_file *f)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < wte_file_parts(f); i++) bytes += wte_file_part_bytes(f, i);
+    return bytes;
+}
+
+static void print_head_line(const cli *c, const wte_model *m)
+{
+    const wte_file *f = wte_model_file(m);
+    char size[32];
+    fputs(cli_bold(c), stdout);
+    put_text(wte_model_path(m));
+    fputs(cli_plain(c), stdout);
+    if (!f) {
+        puts(": built in, 1 tensor");
+        return;
+    }
+    const uint64_t n = wte_file_tensors(f);
+    const uint32_t parts = wte_file_parts(f);
+    printf(": %s, %" PRIu64 " tensor%s in %" PRIu32 " file%s, %s\n",
+           wte_format_name(wte_file_format(f)), n, n == 1 ? "" : "s", parts, parts == 1 ? "" : "s",
+           cli_size(size, total_bytes(f)));
+}
+
+static void print_table(const cli *c, const char *role, const wte_model *m,
+                        const wte_model_table *t)
+{
+    wte_tensor stored;
+    label(c, role);
+    put_text(t->name);
+    printf(", %" PRIu64 " x %" PRIu64 " %s%s", t->rows, t->dim, wte_dtype_name(t->dtype),
+           t->transposed ? ", stored dim x rows" : "");
+    if (t->mapped && wte_file_tensor(wte_model_file(m), t->tensor, &stored, NULL) == WTE_OK)
+        printf(", ids mapped to %" PRIu64 " stored rows", stored.shape[0]);
+    putchar('\n');
+    label(c, "");
+    put_text(t->why);
+    putchar('\n');
+}
+
+static void print_tables(const cli *c, const wte_model *m)
+{
+    const wte_model_table *input, *head = wte_model_head(m);
+    wte_error err;
+    if (wte_model_input(m, &input, &err) == WTE_OK) {
+        print_table(c, "input", m, input);
+    } else {
+        label(c, "input");
+        printf("none: ");
+        put_text(err.message);
+        putchar('\n');
+        input = NULL;
+    }
+    if (head && input && head->tensor == input->tensor) {
+        label(c, "head");
+        puts("the same tensor");
+    } else if (head) {
+        print_table(c, "head", m, head);
+    } else {
+        label(c, "head");
+        puts("none is stored (wte tied tells what that means)");
+    }
+}
+
+static void print_config(const cli *c, const wte_model_config *k)
+{
+    if (!k->path[0]) {
+        label(c, "config");
+        puts("none");
+        return;
+    }
+    label(c, "config");
+    put_text(k->model_type[0] ? k->model_type : "no model_type");
+    if (k->text_model_type[0]) {
+        fputs(" with ", stdout);
+        put_text(k->text_model_type);
+    }
+    if (k->architecture[0]) {
+        fputs(", class ", stdout);
+        put_text(k->architecture);
+    }
+    if (k->vocab_size) printf(", vocab_size %" PRIu64, k->vocab_size);
+    if (k->hidden_size) printf(", hidden_size %" PRIu64, k->hidden_size);
+    if (k->embedding_size) printf(", embedding_size %" PRIu64, k->embedding_size);
+    if (k->pad_token_id >= 0) printf(", pad_token_id %" PRId64, k->pad_token_id);
+    putchar('\n');
+    label(c, "flag");
+    printf("%s: ", !k->tie_decided ? "unknown" : k->tied ? "tied" : "untied");
+    put_text(k->tie_rule);
+    putchar('\n');
+    label(c, "factor");
+    if (!k->factor_rule[0]) {
+        puts("none: the model takes a row as it is");
+        return;
+    }
+    printf("%.9g (", k->factor);
+    put_text(k->factor_rule);
+    puts(")");
+}
+
+static void print_vocab(const cli *c, const wte_model *m)
+{
+    static const char *const spelling[] = { "plain", "byte-level", "metaspace", "wordpiece" };
+    const wte_vocab *v = wte_model_vocab(m);
+    label(c, "vocab");
+    if (!v) {
+        const char *problem = wte_model_vocab_problem(m);
+        put_text(problem[0] ? problem : "none");
+        putchar('\n');
+        return;
+    }
+    const uint64_t size = wte_vocab_size(v), holes = wte_vocab_holes(v);
+    printf("%" PRIu64 " tokens, ids 0..%" PRIu64 ", ", wte_vocab_count(v), size ? size - 1 : 0);
+    if (holes)
+        printf("%" PRIu64 " hole%s, ", holes, holes == 1 ? "" : "s");
+    else
+        fputs("no holes, ", stdout);
+    printf("spelled %s, from ", spelling[wte_vocab_spelling_of(v)]);
+    put_text(wte_vocab_path(v));
+    putchar('\n');
+    const wte_model_table *input;
+    if (wte_model_input(m, &input, NULL) != WTE_OK || input->rows == size) return;
+    label(c, "");
+    if (input->rows > size)
+        printf("rows %" PRIu64 "..%" PRIu64 " have no token\n", size, input->rows - 1);
+    else
+        printf("%sids %" PRIu64 "..%" PRIu64 " have no row%s\n", cli_red(c), input->rows, size - 1,
+               cli_plain(c));
+}
+
+/* Tables that stand beside: positions, types, norms, parts of other models. */
+static void print_beside(const cli *c, const wte_model *m)
+{
+    const wte_candidate *k;
+    bool first = true;
+    for (uint64_t i = 0; (k = wte_model_candidate(m, i)); i++) {
+        wte_tensor t;
+        if (k->role != WTE_ROLE_OTHER) continue;
+        if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
+        label(c, first ? "beside" : "");
+        cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
+        fputs(", ", stdout);
+        put_shape(&t);
+        fputs(": ", stdout);
+        put_text(k->why);
+        putchar('\n');
+        first = false;
+    }
+}
+
+static void print_candidates(const cli *c, const wte_model *m)
+{
+    const wte_candidate *k = wte_model_candidate(m, 0);
+    if (!k || k->role == WTE_ROLE_OTHER) return;
+    printf("\n%scandidates%s (role, score, tensor, reason)\n", cli_bold(c), cli_plain(c));
+    for (uint64_t i = 0; (k = wte_model_candidate(m, i)); i++) {
+        wte_tensor t;
+        if (k->role == WTE_ROLE_OTHER) continue;
+        if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
+        printf("  %-5s %4d  ", role_names[k->role], (int)k->score);
+        cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
+        fputs(": ", stdout);
+        put_text(k->why);
+        putchar('\n');
+    }
+}
+
+static void print_all(const cli *c, const wte_model *m)
+{
+    const wte_file *f = wte_model_file(m);
+    if (!f) return;
+    printf("\n%stensors%s (name, shape, type, bytes, first byte, file)\n", cli_bold(c),
+           cli_plain(c));
+    for (uint64_t i = 0; i < wte_file_tensors(f); i++) {
+        wte_tensor t;
+        if (wte_file_tensor(f, i, &t, NULL) != WTE_OK) continue;
+        fputs("  ", stdout);
+        cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
+        fputs("  ", stdout);
+        put_shape(&t);
+        printf("%s%s  %" PRIu64 " at %" PRIu64 "  ", t.column_major ? ", by column" : "",
+               t.big_endian ? ", big-endian" : "", t.bytes, t.offset);
+        const char *path = wte_file_part_path(f, t.part), *slash = strrchr(path, '/');
+        put_text(slash ? slash + 1 : path);
+        putchar('\n');
+    }
+}
+
+static void print_text(const cli *c, const wte_model *m)
+{
+    print_head_line(c, m);
+    print_tables(c, m);
+    print_config(c, wte_model_config_of(m));
+    print_vocab(c, m);
+    print_beside(c, m);
+    if (c->verbose || cli_given(c, "candidates")) print_candidates(c, m);
+    if (cli_given(c, "all")) print_all(c, m);
+}
+
+/* JSON ----------------------------------------------------------------------------------------- */
+
+static void json_name(cli_json *j, const char *key, const char *text)
+{
+    cli_json_bytes(j, key, text, strlen(text));
+}
+
+static void json_table(cli_json *j, const char *key, const wte_model *m, const wte_model_table *t)
+{
+    if (!t) {
+        cli_json_null(j, key);
+        return;
+    }
+    cli_json_object(j, key);
+    json_name(j, "tensor", t->name);
+    cli_json_text(j, "dtype", wte_dtype_name(t->dtype));
+    cli_json_line(j, "shape");
+    cli_json_unsigned(j, NULL, t->rows);
+    cli_json_unsigned(j, NULL, t->dim);
+    cli_json_close(j);
+    if (t->tensor == WTE_NOWHERE) {
+        cli_json_null(j, "file");
+    } else {
+        json_name(j, "file", wte_file_part_path(wte_model_file(m), t->part));
+        cli_json_unsigned(j, "offset", t->offset);
+        cli_json_unsigned(j, "row_bytes", t->row_bytes);
+    }
+    cli_json_bool(j, "mapped", t->mapped);
+    cli_json_bool(j, "transposed", t->transposed);
+    json_name(j, "why", t->why);
+    cli_json_close(j);
+}
+
+static void json_config(cli_json *j, const wte_model_config *k)
+{
+    static const char *const flag[] = { NULL, "false", "true" };
+    cli_json_object(j, "config");
+    json_name(j, "path", k->path);
+    json_name(j, "model_type", k->model_type);
+    json_name(j, "text_model_type", k->text_model_type);
+    json_name(j, "architecture", k->architecture);
+    cli_json_unsigned(j, "vocab_size", k->vocab_size);
+    cli_json_unsigned(j, "hidden_size", k->hidden_size);
+    cli_json_unsigned(j, "embedding_size", k->embedding_size);
+    cli_json_signed(j, "pad_token_id", k->pad_token_id);
+    cli_json_text(j, "tie_top_level", flag[k->tie_top]);
+    cli_json_text(j, "tie_nested", flag[k->tie_nested]);
+    cli_json_bool(j, "tied", k->tied);
+    cli_json_bool(j, "tie_decided", k->tie_decided);
+    cli_json_bool(j, "tie_conflict", k->tie_conflict);
+    json_name(j, "tie_rule", k->tie_rule);
+    cli_json_f64(j, "factor", k->factor);
+    cli_json_f64(j, "factor_exact", k->factor_exact);
+    json_name(j, "factor_rule", k->factor_rule);
+    cli_json_close(j);
+}
+
+static void json_vocab(cli_json *j, const wte_model *m)
+{
+    const wte_vocab *v = wte_model_vocab(m);
+    const char *problem = wte_model_vocab_problem(m);
+    if (problem[0]) json_name(j, "vocab_problem", problem);
+    if (!v) {
+        cli_json_null(j, "vocab");
+        return;
+    }
+    cli_json_object(j, "vocab");
+    json_name(j, "path", wte_vocab_path(v));
+    cli_json_unsigned(j, "tokens", wte_vocab_count(v));
+    cli_json_unsigned(j, "size", wte_vocab_size(v));
+    cli_json_unsigned(j, "holes", wte_vocab_holes(v));
+    cli_json_close(j);
+}
+
+static void json_candidates(cli_json *j, const wte_model *m)
+{
+    const wte_candidate *k;
+    cli_json_list(j, "candidates");
+    for (uint64_t i = 0; (k = wte_model_candidate(m, i)); i++) {
+        wte_tensor t;
+        if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
+        cli_json_object(j, NULL);
+        cli_json_bytes(j, "tensor", t.name, (size_t)t.name_bytes);
+        cli_json_text(j, "role", role_names[k->role]);
+        cli_json_signed(j, "score", k->score);
+        json_name(j, "why", k->why);
+        cli_json_close(j);
+    }
+    cli_json_close(j);
+}
+
+static void json_tensors(cli_json *j, const wte_file *f)
+{
+    cli_json_list(j, "tensors");
+    for (uint64_t i = 0; f && i < wte_file_tensors(f); i++) {
+        wte_tensor t;
+        if (wte_file_tensor(f, i, &t, NULL) != WTE_OK) continue;
+        cli_json_object(j, NULL);
+        cli_json_bytes(j, "name", t.name, (size_t)t.name_bytes);
+        cli_json_text(j, "dtype", wte_dtype_name(t.dtype));
+        cli_json_line(j, "shape");
+        for (uint32_t d = 0; d < t.rank; d++) cli_json_unsigned(j, NULL, t.shape[d]);
+        cli_json_close(j);
+        cli_json_unsigned(j, "bytes", t.bytes);
+        cli_json_unsigned(j, "offset", t.offset);
+        json_name(j, "file", wte_file_part_path(f, t.part));
+        cli_json_bool(j, "column_major", t.column_major);
+        cli_json_bool(j, "big_endian", t.big_endian);
+        cli_json_close(j);
+    }
+    cli_json_close(j);
+}
+
+static void print_json(const cli *c, const wte_model *m)
+{
+    const wte_file *f = wte_model_file(m);
+    const wte_model_table *input;
+    wte_error err;
+    cli_json j;
+    cli_json_begin(&j, stdout, "wte.inspect/1");
+    json_name(&j, "model", wte_model_path(m));
+    cli_json_text(&j, "format", f ? wte_format_name(wte_file_format(f)) : "built in");
+    cli_json_unsigned(&j, "tensor_count", f ? wte_file_tensors(f) : 1);
+    cli_json_unsigned(&j, "file_count", f ? wte_file_parts(f) : 0);
+    cli_json_unsigned(&j, "file_bytes", f ? total_bytes(f) : 0);
+    if (wte_model_input(m, &input, &err) != WTE_OK) json_name(&j, "input_problem", err.message);
+    json_table(&j, "input", m, input);
+    json_table(&j, "head", m, wte_model_head(m));
+    json_config(&j, wte_model_config_of(m));
+    json_vocab(&j, m);
+    json_candidates(&j, m);
+    if (cli_given(c, "all")) json_tensors(&j, f);
+    cli_json_end(&j);
+}
+
+static int run(cli *c)
+{
+    wte_model *m = NULL;
+    int code = cli_open_model(c, c->words[0], CLI_VOCAB_ALL, &m);
+    if (code) return code;
+    if (c->json)
+        print_json(c, m);
+    else
+        print_text(c, m);
+    wte_model_free(m);
+    return CLI_DONE;
+}
+
+const cli_command cmd_inspect = {
+    .name = "inspect",
+    .group = CLI_LOOK,
+    .synopsis = "MODEL",
+    .summary = "show what is in a model: tables by role, config, vocabulary, tensors",
+    .options = options,
+    .common = CLI_WITH_JSON | CLI_WITH_MODEL,
+    .min_words = 1,
+    .max_words = 1,
+    .notes = "Input table and output head are found by rules on names and shapes; --candidates\n"
+             "(or -v) shows what was considered and why, --tensor and --head overrule. 'beside'\n"
+             "lists position, type and other tables that are not the token table. --json holds\n"
+             "the candidates always, the tensors with --all.",
+    .run = run,
+};

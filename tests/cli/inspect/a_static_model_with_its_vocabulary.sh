@@ -1,0 +1,1 @@
+wte inspect "$DATA/static-f32"
