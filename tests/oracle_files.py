@@ -24,6 +24,7 @@ class Tensor(c.Structure):
         ("part", c.c_uint32),
         ("column_major", c.c_bool),
         ("big_endian", c.c_bool),
+        ("block", c.c_int),
     ]
 
 

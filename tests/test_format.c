@@ -40,7 +40,6 @@ static const struct {
             "begins as a zip archive, but its 35 bytes do not end as one"),
     FOREIGN("PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", WTE_E_UNSUPPORTED,
             "neither a PyTorch checkpoint nor NumPy's .npz: it is empty"),
-    FOREIGN("GGUF\x03\0\0\0\1\0\0\0\0\0\0\0", WTE_E_UNSUPPORTED, "is a GGUF file"),
     FOREIGN("\x80\x02\x8a\x0al\xfc\x9c", WTE_E_UNSUPPORTED, "is a Python pickle"),
     FOREIGN("\x80\x04\x95\x10\0\0\0\0\0\0\0}", WTE_E_UNSUPPORTED, "is a Python pickle"),
     FOREIGN("\x1f\x8b\x08\x00\0\0\0\0\x00\x03", WTE_E_UNSUPPORTED, "is gzip-compressed"),

@@ -127,7 +127,6 @@ static void the_spelling_told_is_the_spelling_taken(void **state)
         { WTE_FORM_BYTE_LEVEL, WTE_SPELLING_BYTE_LEVEL, 0 },
         { WTE_FORM_METASPACE, WTE_SPELLING_METASPACE, 1 },
         { WTE_FORM_WORDPIECE, WTE_SPELLING_WORDPIECE, WTE_NOWHERE },
-        { WTE_FORM_MARKED, WTE_SPELLING_METASPACE, 1 },
         { WTE_FORM_GUESS, WTE_SPELLING_WORDPIECE, WTE_NOWHERE },
     };
     wte_token_list t = list_of(texts, 3);

@@ -49,6 +49,8 @@ typedef enum wte_block_type {
 
 /** "q4_0" and so on; "none" for WTE_BLOCK_NONE, "unknown" for anything else. */
 WTE_API const char *wte_block_name(wte_block_type type);
+/** The name of a stored type: that of its blocks, or of its elements where there are none. */
+WTE_API const char *wte_type_name(wte_dtype type, wte_block_type block);
 /** How many numbers a block holds; 0 for WTE_BLOCK_NONE and unknown values. */
 WTE_API uint32_t wte_block_elements(wte_block_type type);
 /** Bytes of a block; 0 for WTE_BLOCK_NONE and unknown values. */

@@ -6,7 +6,7 @@
  */
 #ifndef WTE_FORMAT_H
 #define WTE_FORMAT_H
-#include <wte/rows.h>
+#include <wte/block.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,6 +18,7 @@ typedef enum wte_format {
     WTE_FORMAT_SAFETENSORS = 1,
     WTE_FORMAT_SAFETENSORS_INDEX = 2, /* model.safetensors.index.json and its shards, as one file */
     WTE_FORMAT_NPY = 3,
+    WTE_FORMAT_GGUF = 4, /* one file, or all that split.count names */
     WTE_FORMAT_NPZ = 10
 } wte_format;
 
@@ -25,7 +26,7 @@ typedef struct wte_file_options {
     size_t struct_size;
     uint32_t copy; /* 1: read tensors with pread or into memory, never map */
     uint32_t reserved;
-    uint64_t max_header_bytes; /* 0 = the format's own limit (safetensors 100,000,000) */
+    uint64_t max_header_bytes; /* 0 = the format's own limit (safetensors, GGUF 100,000,000) */
     const wte_allocator *allocator;
 } wte_file_options;
 #define WTE_FILE_OPTIONS_INIT                                                                      \
@@ -37,19 +38,20 @@ typedef struct wte_file_options {
 typedef struct wte_tensor {
     const char *name; /* lives as long as the file; UTF-8; may hold a NUL: see name_bytes */
     uint64_t name_bytes;
-    wte_dtype dtype;
-    uint32_t rank; /* 0 = scalar */
+    wte_dtype dtype; /* NONE when it is stored in blocks */
+    uint32_t rank;   /* 0 = scalar */
     uint64_t shape[WTE_MAX_RANK];
-    uint64_t bytes;    /* stored size */
-    uint64_t offset;   /* of the first byte, from the start of its part's file */
-    uint32_t part;     /* which file of several: wte_file_part_path */
-    bool column_major; /* stored column by column (Fortran order) */
-    bool big_endian;   /* elements are stored with the most significant byte first */
+    uint64_t bytes;       /* stored size */
+    uint64_t offset;      /* of the first byte, from the start of its part's file */
+    uint32_t part;        /* which file of several: wte_file_part_path */
+    bool column_major;    /* stored column by column (Fortran order) */
+    bool big_endian;      /* elements are stored with the most significant byte first */
+    wte_block_type block; /* NONE, or the blocks that each row is made of: wte_type_name */
 } wte_tensor;
 
 /** Open and validate a file of tensors. The one tensor of an .npy file is called "array". What it
  * is is told from its content, not its name; files that are something else (a Git LFS pointer, a
- * web page, JSON text, zip, GGUF, pickle, gzip, empty, truncated) are named in the message with
+ * web page, JSON text, zip, pickle, gzip, empty, truncated) are named in the message with
  * E_FORMAT or E_UNSUPPORTED. err->where is the byte offset of the fault. Cost: the header alone is
  * read. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_open(const char *path, const wte_file_options *opt,
@@ -71,9 +73,10 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_tensor(const wte_file *f, uint64_t i,
 WTE_API WTE_MUST_CHECK wte_status wte_file_find(const wte_file *f, const char *name,
                                                 uint64_t name_bytes, uint64_t *i, wte_error *err);
 /** Tensor i as rows: a 2-D tensor row by row; leading or inner dimensions of size 1 are skipped;
- *  a 1-D tensor of n elements is n rows of 1. E_SHAPE otherwise; E_UNSUPPORTED when an
- *  element is not whole bytes. Column-major and big-endian tensors come out as rows in this
- *  machine's order through read_rows. Borrows from f. */
+ *  a 1-D tensor of n elements is n rows of 1 (one row of n when it is stored in blocks). E_SHAPE
+ *  otherwise; E_UNSUPPORTED when an element is not whole bytes. Blocks come out decoded, as f32.
+ * Column-major and big-endian tensors come out as rows in this machine's order through read_rows.
+ * Borrows from f. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out,
                                                 wte_error *err);
 /** Copy `n` bytes of tensor i from byte `at` of it, as stored. E_RANGE. */
@@ -81,7 +84,7 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, u
                                                 void *out, uint64_t n, wte_error *err);
 
 /** The tokens that the file itself lists, one for each row of its table. E_NOT_FOUND when it lists
- * none. Borrows from f. */
+ * none; E_FORMAT when its list is broken, though its tensors are not. Borrows from f. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out,
                                                   wte_error *err);
 

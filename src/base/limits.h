@@ -21,6 +21,13 @@
 #define WTE_LIMIT_UNPACKED_RATIO 64u
 /* ... and never more than 4 GiB: a larger archive is better unpacked once. */
 #define WTE_LIMIT_UNPACKED 4294967296u
+/* Header of a GGUF file: the largest vocabularies in use, with 262144 tokens and their merges, take
+ * some 20 MB. */
+#define WTE_LIMIT_GGUF_HEADER 100000000u
+/* Metadata pairs of a GGUF file: real ones have under a hundred. */
+#define WTE_LIMIT_GGUF_PAIRS 65536u
+/* Alignment of the tensors of a GGUF file: 32 is usual, a page 4096. */
+#define WTE_LIMIT_GGUF_ALIGNMENT 1048576u
 /* JSON nesting: the deepest tokenizer.json seen has 8 levels. */
 #define WTE_LIMIT_JSON_DEPTH 64u
 /* One decoded JSON string: precompiled charsmaps are some 320 KB of base64. */

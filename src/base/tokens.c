@@ -73,6 +73,15 @@ wte_status wte__token_list_add(wte_token_list *list, wte_bytes text, wte_token_t
     return WTE_OK;
 }
 
+wte_status wte__token_list_extend(wte_token_list *list, wte_bytes text, wte_error *err)
+{
+    WTE_TRY(wte__token_list_reserve(list, 0, text.size, err));
+    uint64_t *end = &list->end[list->n - 1];
+    if (text.size) memcpy(list->text + *end, text.data, (size_t)text.size);
+    *end += text.size;
+    return WTE_OK;
+}
+
 wte_bytes wte__token_list_text(const wte_token_list *list, uint64_t i)
 {
     const uint64_t at = i ? list->end[i - 1] : 0;

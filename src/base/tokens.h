@@ -22,8 +22,7 @@ typedef enum wte_token_form {
     WTE_FORM_PLAIN,
     WTE_FORM_BYTE_LEVEL, /* GPT-2's byte alphabet */
     WTE_FORM_METASPACE,  /* U+2581 for a space */
-    WTE_FORM_WORDPIECE,  /* "##" before what continues a word */
-    WTE_FORM_MARKED      /* WordPiece as GGUF has it: U+2581 before what begins a word, no "##" */
+    WTE_FORM_WORDPIECE   /* "##" before what continues a word */
 } wte_token_form;
 
 /* Owned by who holds it; texts lie one behind the other and are any bytes. */
@@ -48,6 +47,8 @@ wte_status wte__token_list_reserve(wte_token_list *list, uint64_t tokens, uint64
 /* A copy of the text, with a tag and score 0; list->n is its number plus one afterwards. */
 wte_status wte__token_list_add(wte_token_list *list, wte_bytes text, wte_token_tag tag,
                                wte_error *err);
+/* More text at the end of the last token. */
+wte_status wte__token_list_extend(wte_token_list *list, wte_bytes text, wte_error *err);
 wte_bytes wte__token_list_text(const wte_token_list *list, uint64_t i); /* i < n; data never NULL */
 void wte__token_list_clear(wte_token_list *list);
 #endif

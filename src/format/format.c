@@ -16,6 +16,7 @@ static const struct {
     wte_status (*read)(wte_file *f, wte_error *err);
 } formats[] = {
     { WTE_FORMAT_SAFETENSORS, "safetensors", wte__safetensors_match, wte__safetensors_read },
+    { WTE_FORMAT_GGUF, "gguf", wte__gguf_match, wte__gguf_read },
     { WTE_FORMAT_NPY, "npy", wte__npy_match, wte__npy_read },
     { WTE_FORMAT_NPZ, "npz", wte__npz_match, wte__archive_read },
     { WTE_FORMAT_SAFETENSORS_INDEX, "safetensors index", wte__shards_match, wte__shards_read },
@@ -154,6 +155,7 @@ void wte_file_free(wte_file *f)
     wte__free(a, f->text, f->text_bytes + 1);
     wte__names_clear(&f->names);
     wte__token_list_clear(&f->tokens);
+    wte__gguf_free(f);
     wte__strfree(a, f->path);
     wte__free(a, f, sizeof *f);
 }
@@ -186,6 +188,7 @@ static void describe(const wte_file *f, const wte__entry *e, wte_tensor *out)
     out->part = e->part;
     out->column_major = (e->flags & WTE__COLUMN_MAJOR) != 0;
     out->big_endian = (e->flags & WTE__BIG_ENDIAN) != 0;
+    out->block = (wte_block_type)e->block;
 }
 
 /* E_RANGE unless i < n. */
@@ -247,6 +250,9 @@ wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out, wte_er
 {
     *out = f->tokens.n ? &f->tokens : NULL;
     if (f->tokens.n) return WTE_OK;
+    const wte_error *why = wte__gguf_no_tokens(f);
+    if (why && err) *err = *why;
+    if (why) return (wte_status)why->status;
     return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: lists no tokens", f->path);
 }
 

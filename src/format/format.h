@@ -24,6 +24,7 @@ typedef struct wte__entry {
     uint32_t shape_at; /* first dimension, in dims */
     uint16_t part;
     uint8_t dtype, rank, flags;
+    uint8_t block; /* wte_block_type; dtype is none then */
 } wte__entry;
 
 typedef struct wte__part {
@@ -57,6 +58,7 @@ struct wte_file {
     size_t n_metadata, metadata_cap;
     wte__names names; /* of the listed ones */
     wte_token_list tokens;
+    struct wte__gguf *gguf; /* metadata of a GGUF file, else NULL */
 };
 
 /* The start of a file, for telling what it is. */
@@ -86,7 +88,11 @@ bool wte__shape_bits(const uint64_t *shape, uint32_t rank, wte_dtype type, uint6
 /* Stable, in place; scratch has room for all n. */
 void wte__sort(void *base, size_t n, size_t size, int (*order)(const void *, const void *),
                void *scratch);
+/* Rows are all dimensions but the last, of which only one may differ from 1. */
+bool wte__entry_matrix(const wte__entry *e, uint64_t *rows, uint64_t *cols);
 /* The whole of a row source over one tensor. */
+void wte__entry_block_rows(const wte__entry *e,
+                           wte_rows *out); /* of blocks and of two dimensions */
 wte_status wte__entry_rows(const wte__entry *e, wte_rows *out, wte_error *err);
 /* Up to three names close to a wanted one, as "; nearest: 'a', 'b'" or "". */
 #define WTE__NEAREST_TEXT 256
@@ -105,6 +111,10 @@ wte_status wte__safetensors_read_part(wte_file *f, uint32_t part, wte__names *na
                                       wte_error *err);
 wte__match wte__shards_match(const wte__head *head);
 wte_status wte__shards_read(wte_file *f, wte_error *err);
+wte__match wte__gguf_match(const wte__head *head);
+wte_status wte__gguf_read(wte_file *f, wte_error *err);
+void wte__gguf_free(wte_file *f);
+const wte_error *wte__gguf_no_tokens(const wte_file *f); /* why its vocabulary is not taken */
 wte__match wte__npy_match(const wte__head *head);
 wte_status wte__npy_read(wte_file *f, wte_error *err);
 /* An array that is a piece of a part's file. */

@@ -28,14 +28,13 @@ void wte__swap_units(void *data, uint64_t bytes, uint32_t unit)
         }
 }
 
-/* Rows are all dimensions but the last, of which only one may differ from 1. */
-static bool shape_of(const wte__entry *e, uint64_t *rows, uint64_t *cols)
+bool wte__entry_matrix(const wte__entry *e, uint64_t *rows, uint64_t *cols)
 {
     *rows = *cols = 1;
     if (e->rank == 0) return false;
     const uint64_t *shape = e->file->dims + e->shape_at;
     if (e->rank == 1) {
-        *rows = shape[0];
+        *(e->block ? cols : rows) = shape[0];
         return true;
     }
     bool found = false;
@@ -52,7 +51,7 @@ static bool shape_of(const wte__entry *e, uint64_t *rows, uint64_t *cols)
 static matrix matrix_of(const wte__entry *e)
 {
     matrix m = { e, &e->file->parts[e->part], 0, 0, 0, 0, false };
-    (void)shape_of(e, &m.rows, &m.cols); /* was true when the row source was made */
+    (void)wte__entry_matrix(e, &m.rows, &m.cols); /* was true when the row source was made */
     m.element = wte_dtype_bytes((wte_dtype)e->dtype);
     m.unit = wte__unit_bytes((wte_dtype)e->dtype);
     m.by_column = (e->flags & WTE__COLUMN_MAJOR) && m.rows > 1 && m.cols > 1;
@@ -129,16 +128,20 @@ wte_status wte__entry_rows(const wte__entry *e, wte_rows *out, wte_error *err)
     memset(out, 0, sizeof *out);
     const uint32_t element = wte_dtype_bytes((wte_dtype)e->dtype);
     uint64_t rows, cols;
-    if (element == 0)
+    if (element == 0 && !e->block)
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
                          "%s: tensor '%s': an element of type %s is %u bits, not whole bytes", path,
                          wte__show(shown, e->name, e->name_bytes),
                          wte_dtype_name((wte_dtype)e->dtype), wte_dtype_bits((wte_dtype)e->dtype));
-    if (!shape_of(e, &rows, &cols)) {
+    if (!wte__entry_matrix(e, &rows, &cols)) {
         show_shape(e, shape, sizeof shape);
         return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
                          "%s: tensor '%s' of shape %s is no matrix: 1 or 2 dimensions are needed",
                          path, wte__show(shown, e->name, e->name_bytes), shape);
+    }
+    if (e->block) {
+        wte__entry_block_rows(e, out);
+        return WTE_OK;
     }
     out->rows = rows;
     out->cols = cols;

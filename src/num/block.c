@@ -28,6 +28,11 @@ const char *wte_block_name(wte_block_type type)
     }
 }
 
+const char *wte_type_name(wte_dtype type, wte_block_type block)
+{
+    return block ? wte_block_name(block) : wte_dtype_name(type);
+}
+
 uint32_t wte_block_elements(wte_block_type type)
 {
     switch (type) {

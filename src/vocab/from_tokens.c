@@ -58,7 +58,7 @@ wte_status wte_vocab_from_tokens(const wte_token_list *tokens, const char *name,
         wte__vocab_reader r = { .v = v, .err = err };
         r.told = tokens->form != WTE_FORM_GUESS;
         r.byte_level = tokens->form == WTE_FORM_BYTE_LEVEL;
-        r.metaspace = tokens->form == WTE_FORM_METASPACE || tokens->form == WTE_FORM_MARKED;
+        r.metaspace = tokens->form == WTE_FORM_METASPACE;
         r.wordpiece = tokens->form == WTE_FORM_WORDPIECE;
         r.first_wins = tokens->first_wins;
         status = wte__vocab_settle(&r);
