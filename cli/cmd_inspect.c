@@ -33,7 +33,7 @@ static void put_shape(const wte_tensor *t)
 {
     for (uint32_t i = 0; i < t->rank; i++) printf("%s%" PRIu64, i ? " x " : "", t->shape[i]);
     if (t->rank == 0) fputs("scalar", stdout);
-    printf(" %s", wte_dtype_name(t->dtype));
+    printf(" %s", wte_type_name(t->dtype, t->block));
 }
 
 static uint64_t total_bytes(const wte_file *f)
@@ -67,7 +67,7 @@ static void print_table(const cli *c, const char *role, const wte_model *m,
     wte_tensor stored;
     label(c, role);
     put_text(t->name);
-    printf(", %" PRIu64 " x %" PRIu64 " %s%s", t->rows, t->dim, wte_dtype_name(t->dtype),
+    printf(", %" PRIu64 " x %" PRIu64 " %s%s", t->rows, t->dim, wte_type_name(t->dtype, t->block),
            t->transposed ? ", stored dim x rows" : "");
     if (t->mapped && wte_file_tensor(wte_model_file(m), t->tensor, &stored, NULL) == WTE_OK)
         printf(", ids mapped to %" PRIu64 " stored rows", stored.shape[0]);
@@ -251,7 +251,7 @@ static void json_table(cli_json *j, const char *key, const wte_model *m, const w
     }
     cli_json_object(j, key);
     json_name(j, "tensor", t->name);
-    cli_json_text(j, "dtype", wte_dtype_name(t->dtype));
+    cli_json_text(j, "dtype", wte_type_name(t->dtype, t->block));
     cli_json_line(j, "shape");
     cli_json_unsigned(j, NULL, t->rows);
     cli_json_unsigned(j, NULL, t->dim);
@@ -335,7 +335,7 @@ static void json_tensors(cli_json *j, const wte_file *f)
         if (wte_file_tensor(f, i, &t, NULL) != WTE_OK) continue;
         cli_json_object(j, NULL);
         cli_json_bytes(j, "name", t.name, (size_t)t.name_bytes);
-        cli_json_text(j, "dtype", wte_dtype_name(t.dtype));
+        cli_json_text(j, "dtype", wte_type_name(t.dtype, t.block));
         cli_json_line(j, "shape");
         for (uint32_t d = 0; d < t.rank; d++) cli_json_unsigned(j, NULL, t.shape[d]);
         cli_json_close(j);

@@ -48,7 +48,7 @@ static void print_place(const cli *c, const wte_trace *t, bool full)
 {
     label(c, "tensor");
     put_text(t->tensor);
-    printf(", %" PRIu64 " x %" PRIu64 " %s%s\n", t->rows, t->dim, wte_dtype_name(t->dtype),
+    printf(", %" PRIu64 " x %" PRIu64 " %s%s\n", t->rows, t->dim, wte_type_name(t->dtype, t->block),
            t->transposed ? ", stored dim x rows" : "");
     if (t->file[0]) {
         label(c, "file");
@@ -137,7 +137,7 @@ static void json_proof(cli_json *j, const char *key, wte_proof proof, const char
 static void json_place(cli_json *j, const wte_trace *t)
 {
     cli_json_bytes(j, "tensor", t->tensor, strlen(t->tensor));
-    cli_json_text(j, "dtype", wte_dtype_name(t->dtype));
+    cli_json_text(j, "dtype", wte_type_name(t->dtype, t->block));
     cli_json_line(j, "shape");
     cli_json_unsigned(j, NULL, t->rows);
     cli_json_unsigned(j, NULL, t->dim);

@@ -52,14 +52,16 @@ typedef struct wte_model_table {
     bool transposed;    /* stored dim x rows; the source turns it */
     bool mapped;        /* token id -> row goes through a `mapping` tensor: wte_model_row */
     wte_rows source;
+    wte_block_type block; /* NONE, or how rows are stored: they come out as f32 then */
 } wte_model_table;
 
 typedef enum wte_flag { WTE_FLAG_ABSENT = 0, WTE_FLAG_FALSE = 1, WTE_FLAG_TRUE = 2 } wte_flag;
 
-/** What config.json says, as far as the table is concerned. Texts are "" and numbers 0 when absent.
+/** What config.json says, or the metadata of a GGUF file, as far as the table is concerned. Texts
+ * are "" and numbers 0 when absent.
  */
 typedef struct wte_model_config {
-    const char *path; /* "" when there is no config.json */
+    const char *path; /* of config.json, or of a GGUF file; "" when there is neither */
     const char *model_type;
     const char *text_model_type; /* of the nested text config */
     const char *architecture;    /* the first of `architectures` */

@@ -51,7 +51,7 @@ typedef struct wte_trace {
     uint64_t pieces;   /* 1, or dim when its elements lie `stride` bytes apart */
     uint64_t stride;   /* bytes between the pieces; 0 for one piece */
     const void *bytes; /* the row in its stored type, this machine's byte order */
-    uint64_t n_bytes;  /* dim * element size */
+    uint64_t n_bytes;  /* dim * element size, or those of the blocks */
     /* the vector */
     const float *f32; /* dim */
     const double *f64;
@@ -69,6 +69,7 @@ typedef struct wte_trace {
     wte_proof one_hot; /* one-hot(row) x table, in double, against the row's values */
     char one_hot_why[160];
     uint64_t one_hot_sign_lost; /* elements that are -0 in the row and +0 in the product */
+    wte_block_type block; /* how the row is stored; `bytes` are its blocks then, dtype is f32 */
 } wte_trace;
 
 /** Follow one id through a model.

@@ -179,3 +179,25 @@ done:
     wte__free(opt->allocator, c.block, (size_t)c.n_blocks * sizeof *c.block);
     return status;
 }
+
+wte_status wte__tensors_compare(const wte_file *f, uint64_t a, uint64_t b,
+                                const wte_tie_options *opt, bool *equal, wte_error *err)
+{
+    wte_tensor t;
+    *equal = false;
+    WTE_TRY(wte_file_tensor(f, a, &t, err));
+    const size_t most = (size_t)BLOCK_BYTES;
+    char *buffer = wte__alloc(opt->allocator, 2 * most);
+    if (!buffer) return wte__no_memory(err, 2 * BLOCK_BYTES, "comparing two tables");
+    wte_status status = WTE_OK;
+    bool same = true;
+    for (uint64_t at = 0; status == WTE_OK && same && at < t.bytes; at += BLOCK_BYTES) {
+        const size_t n = t.bytes - at < BLOCK_BYTES ? (size_t)(t.bytes - at) : most;
+        status = wte_file_read(f, a, at, buffer, n, err);
+        if (status == WTE_OK) status = wte_file_read(f, b, at, buffer + most, n, err);
+        if (status == WTE_OK) same = memcmp(buffer, buffer + most, n) == 0;
+    }
+    *equal = status == WTE_OK && same;
+    wte__free(opt->allocator, buffer, 2 * most);
+    return status;
+}

@@ -16,21 +16,59 @@ struct place {
     uint64_t offset;
     uint32_t part, bytes;
     wte_dtype dtype;
-    bool reversed; /* stored big-endian */
+    bool reversed;        /* stored big-endian */
+    wte_block_type block; /* then bytes are those of a whole block, ... */
+    uint32_t in_block;    /* ... and this is the element's number in it */
 };
+
+/* An element of a block: the whole of it is decoded. */
+static bool read_of_block(const uint8_t *map, const struct place *p, double *out)
+{
+    uint8_t raw[WTE_BLOCK_MAX_BYTES];
+    float values[WTE_BLOCK_MAX_ELEMENTS];
+    memcpy(raw, map + p->offset, p->bytes);
+    if (p->reversed) { /* q8_0: its scale of two bytes */
+        raw[0] = map[p->offset + 1];
+        raw[1] = map[p->offset];
+    }
+    if (wte_block_decode(p->block, raw, values, 1, NULL) != WTE_OK) return false;
+    *out = (double)values[p->in_block];
+    return true;
+}
+
+/* Change one byte of a block, the first that gives the element another finite value. */
+static bool write_to_block(uint8_t *map, const struct place *p, double before)
+{
+    double after;
+    for (uint32_t i = 0; i < p->bytes; i++) {
+        map[p->offset + i] ^= 0x11;
+        if (read_of_block(map, p, &after) && isfinite(after) && after != before) return true;
+        map[p->offset + i] ^= 0x11;
+    }
+    return false;
+}
 
 /* An element of a private map, as a number. */
 static bool read_element(const uint8_t *map, const struct place *p, double *out)
 {
     uint8_t raw[8];
+    if (p->block) return read_of_block(map, p, out);
     for (uint32_t i = 0; i < p->bytes; i++)
         raw[i] = map[p->offset + (p->reversed ? p->bytes - 1 - i : i)];
     return wte_convert(p->dtype, raw, WTE_F64, out, 1, NULL, NULL) == WTE_OK;
 }
 
-static bool write_element(uint8_t *map, const struct place *p, double value)
+/* A number that the type stores as another one than `before`. */
+static double another(double before)
+{
+    return isfinite(before) && fabs(before) < 64 && before != 0 ? -before : 1;
+}
+
+static bool write_element(uint8_t *map, const struct place *p, double before)
 {
     uint8_t raw[8];
+    if (p->block) return write_to_block(map, p, before);
+    const double value = another(before);
     if (wte_convert(WTE_F64, &value, p->dtype, raw, 1, NULL, NULL) != WTE_OK) return false;
     for (uint32_t i = 0; i < p->bytes; i++)
         map[p->offset + (p->reversed ? p->bytes - 1 - i : i)] = raw[i];
@@ -43,23 +81,20 @@ static bool locate(const wte_model *m, const wte_model_table *table, uint64_t ro
     wte_tensor t;
     uint64_t stored = row;
     if (wte_file_tensor(m->file, table->tensor, &t, NULL) != WTE_OK) return false;
-    if (!wte_dtype_converts(t.dtype)) return false;
+    if (!t.block && !wte_dtype_converts(t.dtype)) return false;
     if (table->mapped) stored = m->mapping.row[row];
     uint64_t rows = table->mapped ? m->mapping.stored.rows : table->rows;
     bool by_column = t.column_major != table->transposed;
     uint64_t index = by_column ? col * rows + stored : stored * table->dim + col;
-    out->bytes = wte_dtype_bytes(t.dtype);
+    const uint32_t per = t.block ? wte_block_elements(t.block) : 1;
+    out->bytes = t.block ? wte_block_bytes(t.block) : wte_dtype_bytes(t.dtype);
     out->dtype = t.dtype;
+    out->block = t.block;
+    out->in_block = (uint32_t)(index % per);
     out->part = t.part;
     out->reversed = t.big_endian;
-    out->offset = t.offset + index * out->bytes;
+    out->offset = t.offset + index / per * out->bytes;
     return true;
-}
-
-/* A number that the type stores as another one than `before`. */
-static double another(double before)
-{
-    return isfinite(before) && fabs(before) < 64 && before != 0 ? -before : 1;
 }
 
 static bool within(const struct place *p, uint64_t bytes)
@@ -82,12 +117,12 @@ static bool map_part(const wte_model *m, uint32_t part, uint8_t **map, uint64_t 
 static void change_and_look(uint8_t *input_map, const struct place *input, const uint8_t *head_map,
                             const struct place *head, wte_tie *out)
 {
-    uint8_t stored[8], shown[8];
+    uint8_t stored[WTE_BLOCK_MAX_BYTES], shown[WTE_BLOCK_MAX_BYTES];
     memcpy(stored, input_map + input->offset, input->bytes);
     memcpy(shown, head_map + head->offset, head->bytes);
     bool ok = read_element(input_map, input, &out->before) &&
               read_element(head_map, head, &out->head_before) &&
-              write_element(input_map, input, another(out->before)) &&
+              write_element(input_map, input, out->before) &&
               read_element(input_map, input, &out->after) &&
               read_element(head_map, head, &out->head_after);
     out->moved = ok && memcmp(shown, head_map + head->offset, head->bytes) != 0;

@@ -67,6 +67,7 @@ struct find {
     uint64_t tokens; /* size of the vocabulary, 0 = none */
     uint64_t matrices, last_matrix;
     uint64_t mapping;
+    bool gguf; /* names are the format's own */
 };
 
 /* Rows and width of a tensor as a matrix, as wte_file_rows sees it: the last dimension is the
@@ -137,6 +138,13 @@ static wte_status add_by_shape(struct find *f, struct scored *s)
     return add(f, s);
 }
 
+/* "cls.output.weight" ends like it, and is a classifier. */
+static bool is_gguf_head(const struct scored *s)
+{
+    static const char name[] = "output.weight";
+    return s->name_bytes == sizeof name - 1 && memcmp(s->name, name, sizeof name - 1) == 0;
+}
+
 static wte_status judge_named(struct find *f, const wte__name *name, struct scored *s,
                               bool is_matrix, bool usable)
 {
@@ -144,10 +152,12 @@ static wte_status judge_named(struct find *f, const wte__name *name, struct scor
     s->role = rule->role;
     s->rule = rule->why;
     s->map = rule->flags & WTE__RULE_MAP;
-    s->weak = rule->flags & WTE__RULE_WEAK;
+    s->weak = (rule->flags & WTE__RULE_WEAK) && !f->gguf;
     if (s->map && f->mapping == WTE_NOWHERE) s->map = false;
     if (rule->role == WTE_ROLE_OTHER) return add(f, s);
     s->outside = name->outside;
+    if (f->gguf && rule->role == WTE_ROLE_HEAD && !is_gguf_head(s))
+        s->outside = "the head of a GGUF file is called output.weight";
     if (!s->outside && !is_matrix) s->outside = "not a matrix";
     if (!s->outside && !usable) s->outside = "its elements cannot be read as numbers by row";
     if (s->outside) {
@@ -173,7 +183,8 @@ static wte_status judge_tensor(struct find *f, uint64_t i)
     s.name = t.name;
     s.name_bytes = t.name_bytes;
     bool is_matrix = matrix_of(&t, &s.rows, &s.dim);
-    bool usable = wte_dtype_bytes(t.dtype) != 0 && t.dtype != WTE_BOOL && t.dtype != WTE_C64;
+    bool usable =
+        t.block || (wte_dtype_bytes(t.dtype) != 0 && t.dtype != WTE_BOOL && t.dtype != WTE_C64);
     /* a table whose rows were never gathered is saved as an empty list: still the table */
     if (!is_matrix && t.rank == 1 && t.shape[0] == 0) is_matrix = true;
     wte__name name = wte__name_judge(t.name, t.name_bytes);
@@ -419,6 +430,7 @@ wte_status wte__model_find(wte_model *m, const wte_model_options *opt, wte_error
     f.err = err;
     f.tokens = m->vocab ? wte_vocab_size(m->vocab) : 0;
     f.last_matrix = WTE_NOWHERE;
+    f.gguf = wte_file_format(m->file) == WTE_FORMAT_GGUF;
     wte_status status = find_all(&f);
     wte__free(m->allocator, f.list, f.cap * sizeof *f.list);
     return status;

@@ -69,6 +69,9 @@ __attribute__((format(printf, 2, 3))) const char *wte__arena_print(wte__arena *a
 /* config.c: fill *out from the bytes of a config.json; texts go to the arena. */
 wte_status wte__config_parse(wte__config *out, const void *data, uint64_t bytes, const char *path,
                              wte__arena *arena, wte_error *err);
+/* gguf_config.c: the same from the metadata of a GGUF file. */
+wte_status wte__config_gguf(wte__config *out, const wte_file *f, const char *path,
+                            wte__arena *arena, wte_error *err);
 /* As if there were no config.json. */
 void wte__config_none(wte__config *out);
 /* factor.c: work the factor out for a table of this type and width. */
@@ -107,6 +110,10 @@ typedef struct wte__difference {
 } wte__difference;
 wte_status wte__rows_compare(const wte_rows *a, const wte_rows *b, uint64_t rows,
                              const wte_tie_options *opt, wte__difference *out, wte_error *err);
+
+/* Whether the stored bytes of two tensors of one size are the same. */
+wte_status wte__tensors_compare(const wte_file *f, uint64_t a, uint64_t b,
+                                const wte_tie_options *opt, bool *equal, wte_error *err);
 
 /* experiment.c: change one element in a private view, read the head. */
 void wte__tie_experiment(const wte_model *m, wte_tie *out);

@@ -19,6 +19,8 @@
 struct listing {
     uint64_t safetensors, npy; /* files of that kind */
     char first_safetensors[256], second_safetensors[256], first_npy[256];
+    uint64_t gguf; /* models, each in one file or several */
+    char first_gguf[256], second_gguf[256];
     bool index, single; /* model.safetensors.index.json, model.safetensors */
     uint64_t files;
     char names[160]; /* the first few, for a message */
@@ -42,6 +44,20 @@ static void keep_name(char *to, size_t cap, const char *name)
     snprintf(to, cap, "%s", name);
 }
 
+/* "x-00002-of-00003.gguf": found through the first part, which sorts before it. */
+static bool is_later_part(const char *name)
+{
+    static const char shape[] = "-00000-of-00000.gguf";
+    size_t n = strlen(name), k = sizeof shape - 1;
+    if (n <= k) return false;
+    const char *tail = name + n - k;
+    for (size_t i = 0; i < k; i++) {
+        const bool digit = tail[i] >= '0' && tail[i] <= '9';
+        if (shape[i] == '0' ? !digit : tail[i] != shape[i]) return false;
+    }
+    return memcmp(tail, "-00001", 6) != 0;
+}
+
 static bool visit(void *ctx, const char *name)
 {
     struct listing *l = ctx;
@@ -58,6 +74,11 @@ static bool visit(void *ctx, const char *name)
         if (l->safetensors == 0) keep_name(l->first_safetensors, 256, name);
         if (l->safetensors == 1) keep_name(l->second_safetensors, 256, name);
         l->safetensors++;
+    }
+    if (ends_with(name, ".gguf") && !is_later_part(name)) {
+        if (l->gguf == 0) keep_name(l->first_gguf, 256, name);
+        if (l->gguf == 1) keep_name(l->second_gguf, 256, name);
+        l->gguf++;
     }
     if (ends_with(name, ".npy") && l->npy++ == 0) keep_name(l->first_npy, 256, name);
     return true;
@@ -81,15 +102,13 @@ static bool has_static_folder(const char *dir, char *out)
     return true;
 }
 
-static wte_status several(const struct listing *l, const char *dir, wte_error *err)
+static wte_status several(const char *dir, uint64_t n, const char *what, const char *first,
+                          const char *second, wte_error *err)
 {
     char one[WTE__NAME_SHOWN], two[WTE__NAME_SHOWN];
     return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
-                     "%s: %" PRIu64 " safetensors files and no index: name one of '%.60s', "
-                     "'%.60s', ...",
-                     dir, l->safetensors,
-                     wte__show(one, l->first_safetensors, strlen(l->first_safetensors)),
-                     wte__show(two, l->second_safetensors, strlen(l->second_safetensors)));
+                     "%s: %" PRIu64 " %s: name one of '%.60s', '%.60s', ...", dir, n, what,
+                     wte__show(one, first, strlen(first)), wte__show(two, second, strlen(second)));
 }
 
 static wte_status place_in_directory(struct place *p, const char *dir, wte_error *err)
@@ -106,16 +125,22 @@ static wte_status place_in_directory(struct place *p, const char *dir, wte_error
     else if (l.safetensors == 1)
         weights = l.first_safetensors;
     else if (l.safetensors > 1)
-        return several(&l, dir, err);
+        return several(dir, l.safetensors, "safetensors files and no index", l.first_safetensors,
+                       l.second_safetensors, err);
     else if (has_static_folder(dir, p->side))
         return wte__path_join(p->weights, p->side, "model.safetensors") ? WTE_OK
                                                                         : too_long(dir, err);
+    else if (l.gguf == 1)
+        weights = l.first_gguf;
+    else if (l.gguf > 1)
+        return several(dir, l.gguf, "GGUF models", l.first_gguf, l.second_gguf, err);
     else if (l.npy == 1)
         weights = l.first_npy;
     if (weights) return wte__path_join(p->weights, dir, weights) ? WTE_OK : too_long(dir, err);
-    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
-                     "%s: no weights that can be read here (safetensors, one .npy); it holds %s%s",
-                     dir, l.files ? l.names : "nothing", l.used >= sizeof l.names ? "..." : "");
+    return wte__fail(
+        err, WTE_E_FORMAT, WTE_NOWHERE,
+        "%s: no weights that can be read here (safetensors, GGUF, one .npy); it holds %s%s", dir,
+        l.files ? l.names : "nothing", l.used >= sizeof l.names ? "..." : "");
 }
 
 static wte_status place_of(struct place *p, const char *path, wte_error *err)
@@ -138,9 +163,18 @@ static bool has_side_file(const struct place *p, const char *name, char *path)
            wte__path_kind_of(path, &bytes) == WTE__PATH_FILE && bytes > 0;
 }
 
+/* A GGUF file brings its own config: one that lies beside it may be another model's. */
+static wte_status read_gguf_config(wte_model *m, const struct place *p, wte_error *err)
+{
+    const char *kept = wte__arena_text(&m->arena, p->weights, strlen(p->weights));
+    if (!kept) return wte__no_memory(err, strlen(p->weights), "a path");
+    return wte__config_gguf(&m->config, m->file, kept, &m->arena, err);
+}
+
 static wte_status read_config(wte_model *m, const struct place *p, wte_error *err)
 {
     char path[WTE_LIMIT_PATH];
+    if (wte_file_format(m->file) == WTE_FORMAT_GGUF) return read_gguf_config(m, p, err);
     char *text = NULL;
     uint64_t bytes = 0;
     m->sentence_model = has_side_file(p, "modules.json", path) ||
@@ -162,9 +196,11 @@ static wte_status read_vocab(wte_model *m, const struct place *p, wte_error *err
     wte_error problem;
     const wte_token_list *tokens;
     opt.allocator = m->allocator;
-    wte_status status = wte_file_tokens(m->file, &tokens, NULL) == WTE_OK
-                            ? wte_vocab_from_tokens(tokens, p->weights, &opt, &m->vocab, &problem)
-                            : wte_vocab_open(p->side, &opt, &m->vocab, &problem);
+    wte_status status = wte_file_tokens(m->file, &tokens, &problem);
+    if (status == WTE_OK)
+        status = wte_vocab_from_tokens(tokens, p->weights, &opt, &m->vocab, &problem);
+    else if (status == WTE_E_NOT_FOUND)
+        status = wte_vocab_open(p->side, &opt, &m->vocab, &problem);
     if (status == WTE_OK || status == WTE_E_NOT_FOUND) return WTE_OK;
     if (status == WTE_E_MEMORY) {
         if (err) *err = problem;
@@ -202,12 +238,19 @@ static wte_status open_demo(wte_model *m, const wte_model_options *opt, wte_erro
     init_opt.seed = DEMO_SEED;
     WTE_TRY(wte_table_create(DEMO_ROWS, DEMO_DIM, WTE_F32, &table_opt, &m->demo, err));
     WTE_TRY(wte_table_init(m->demo, &init_opt, err));
-    wte_model_table input = { "demo",      "the built-in table",
-                              WTE_F32,     DEMO_ROWS,
-                              DEMO_DIM,    WTE_NOWHERE,
-                              WTE_NOWHERE, 0,
-                              0,           false,
-                              false,       *wte_table_source(m->demo) };
+    wte_model_table input = { "demo",
+                              "the built-in table",
+                              WTE_F32,
+                              DEMO_ROWS,
+                              DEMO_DIM,
+                              WTE_NOWHERE,
+                              WTE_NOWHERE,
+                              0,
+                              0,
+                              false,
+                              false,
+                              *wte_table_source(m->demo),
+                              WTE_BLOCK_NONE };
     m->input = input;
     m->has_input = true;
     return WTE_OK;

@@ -128,26 +128,41 @@ static bool same_layout(const wte_model *m)
     if (wte_file_tensor(m->file, m->input.tensor, &a, NULL) != WTE_OK ||
         wte_file_tensor(m->file, m->head.tensor, &b, NULL) != WTE_OK)
         return false;
-    return a.dtype == b.dtype && a.column_major == b.column_major && a.big_endian == b.big_endian &&
-           m->input.transposed == m->head.transposed && !m->input.mapped;
+    return a.dtype == b.dtype && a.block == b.block && a.column_major == b.column_major &&
+           a.big_endian == b.big_endian && m->input.transposed == m->head.transposed &&
+           !m->input.mapped;
 }
 
-static void judge_equal(const wte_model *m, wte_tie *t)
+/* Values are equal. Equal bytes follow from that only where no two codes mean one value: blocks of
+ * one type can hold the same values in different bytes, and are read once more. */
+static wte_status judge_bytes(const wte_model *m, const wte_tie_options *opt, bool *equal,
+                              wte_error *err)
+{
+    *equal = same_layout(m);
+    if (!*equal || !m->input.block) return WTE_OK;
+    return wte__tensors_compare(m->file, m->input.tensor, m->head.tensor, opt, equal, err);
+}
+
+static void judge_equal(const wte_model *m, bool bytes, wte_tie *t)
 {
     const wte_model_config *said = &m->config.said;
-    const bool bytes = same_layout(m);
     wte_tensor head;
     if (wte_file_tensor(m->file, m->head.tensor, &head, NULL) == WTE_OK)
         t->wasted_bytes = head.bytes;
     t->verdict = bytes ? WTE_TIE_EQUAL_BYTES : WTE_TIE_EQUAL_VALUES;
     t->flag_agrees = said->tied || !said->tie_decided;
+    const bool same = m->input.dtype == m->head.dtype && m->input.block == m->head.block;
     const char *lies = t->flag_agrees ? "" : "; the flag says they are apart";
     if (bytes)
         say(t, "two copies of the same bytes: %" PRIu64 " are wasted%s", t->wasted_bytes, lies);
     else
-        say(t, "the same values, stored as %s and as %s%s%s", wte_dtype_name(m->input.dtype),
-            wte_dtype_name(m->head.dtype),
-            m->input.dtype == m->head.dtype ? " in another order" : "", lies);
+        say(t, "the same values, stored as %s and as %s%s%s",
+            wte_type_name(m->input.dtype, m->input.block),
+            wte_type_name(m->head.dtype, m->head.block),
+            !same            ? ""
+            : m->input.block ? " in other bytes"
+                             : " in another order",
+            lies);
 }
 
 static void judge_different(const wte_model *m, wte_tie *t, uint64_t shared)
@@ -194,10 +209,13 @@ static wte_status judge(const wte_model *m, const wte_tie_options *opt, wte_tie 
     t->max_difference = d.max;
     t->max_row = d.max_row;
     t->max_col = d.max_col;
-    if (d.rows == 0 && t->input_rows == t->head_rows)
-        judge_equal(m, t);
-    else
+    if (d.rows != 0 || t->input_rows != t->head_rows) {
         judge_different(m, t, shared);
+        return WTE_OK;
+    }
+    bool bytes;
+    WTE_TRY(judge_bytes(m, opt, &bytes, err));
+    judge_equal(m, bytes, t);
     return WTE_OK;
 }
 

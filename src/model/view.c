@@ -117,10 +117,11 @@ static wte_status turn(wte_model *m, const wte_tensor *t, wte__turned *turned, w
                        wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
-    if (t->column_major || t->big_endian)
+    if (t->column_major || t->big_endian || t->block)
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
-                         "%s: '%s' is stored dim x rows and in another order besides", m->path,
-                         wte__show(shown, t->name, t->name_bytes));
+                         "%s: '%s' is stored dim x rows and in %s besides", m->path,
+                         wte__show(shown, t->name, t->name_bytes),
+                         t->block ? wte_block_name(t->block) : "another order");
     wte__turned made = { m->file, out->tensor, out->source.cols, out->source.rows,
                          wte_dtype_bytes(t->dtype) };
     *turned = made;
@@ -142,14 +143,16 @@ wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *wa
     if (!want->why) return wte__no_memory(err, 400, "the reason of a choice");
     WTE_TRY(wte_file_tensor(m->file, want->tensor, &t, err));
     WTE_TRY(wte_file_rows(m->file, want->tensor, &stored, err));
-    uint64_t tight = stored.cols * wte_dtype_bytes(t.dtype);
-    wte_model_table made = { t.name,      want->why,    t.dtype,  stored.rows,
-                             stored.cols, want->tensor, t.offset, t.column_major ? 0 : tight,
-                             t.part,      false,        false,    stored };
+    uint64_t tight = t.block ? stored.cols / wte_block_elements(t.block) * wte_block_bytes(t.block)
+                             : stored.cols * wte_dtype_bytes(t.dtype);
+    wte_model_table made = { t.name,      want->why,    stored.dtype, stored.rows,
+                             stored.cols, want->tensor, t.offset,     t.column_major ? 0 : tight,
+                             t.part,      false,        false,        stored,
+                             t.block };
     if (want->transposed) WTE_TRY(turn(m, &t, &m->turned[slot], &made, err));
     if (want->mapping != WTE_NOWHERE && slot == 0) {
         WTE_TRY(open_mapping(m, want->mapping, &stored, err));
-        wte_rows source = { m->mapping.count, stored.cols, t.dtype,    0, NULL, 0,
+        wte_rows source = { m->mapping.count, stored.cols, stored.dtype, 0, NULL, 0,
                             read_mapped,      NULL,        &m->mapping };
         made.rows = m->mapping.count;
         made.mapped = true;

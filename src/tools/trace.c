@@ -355,6 +355,52 @@ static void reverse_elements(uint8_t *bytes, uint64_t n, size_t size)
         }
 }
 
+/* Blocks of a big-endian file (q8_0 alone): the two bytes of each scale are the other way round. */
+static void swap_scales(uint8_t *blocks, uint64_t n, uint32_t bytes)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        const uint8_t first = blocks[i * bytes];
+        blocks[i * bytes] = blocks[i * bytes + 1];
+        blocks[i * bytes + 1] = first;
+    }
+}
+
+/* Of a row of blocks: they are what is shown, and what they decode to is compared. */
+static wte_status prove_blocks_in_file(trace_box *box, const wte_file *file,
+                                       const wte_model_table *table, wte_error *err)
+{
+    wte_trace *t = &box->t;
+    wte_tensor tensor;
+    WTE_TRY(wte_file_tensor(file, table->tensor, &tensor, err));
+    t->file = wte_file_part_path(file, table->part);
+    t->block = table->block;
+    t->n_bytes = table->row_bytes; /* less than the row takes as f32: there is room */
+    t->begin = table->offset + t->row * table->row_bytes;
+    t->end = t->begin + t->n_bytes;
+    WTE_TRY(
+        wte_file_read(file, table->tensor, t->begin - tensor.offset, box->bytes, t->n_bytes, err));
+    const uint64_t blocks = t->dim / wte_block_elements(t->block);
+    float *again = (float *)(void *)box->again; /* 16-aligned */
+    if (tensor.big_endian) swap_scales(box->bytes, blocks, wte_block_bytes(t->block));
+    WTE_TRY(wte_block_decode(t->block, box->bytes, again, (size_t)blocks, err));
+    uint64_t at = 0;
+    while (at < t->dim && memcmp(&again[at], &t->f32[at], sizeof *again) == 0) at++;
+    t->same_bytes = at == t->dim ? WTE_PROOF_HOLDS : WTE_PROOF_FAILS;
+    char shown[WTE__NAME_SHOWN];
+    const char *base = wte__path_base(t->file);
+    wte__show(shown, base, strlen(base));
+    if (at == t->dim)
+        snprintf(t->same_bytes_why, sizeof t->same_bytes_why,
+                 "all %" PRIu64 " values equal those of the %" PRIu64 " %s block%s read at byte "
+                 "%" PRIu64 " of %s",
+                 t->dim, blocks, wte_block_name(t->block), blocks == 1 ? "" : "s", t->begin, shown);
+    else
+        snprintf(t->same_bytes_why, sizeof t->same_bytes_why,
+                 "value %" PRIu64 " is %.9g, but %.9g in the blocks read at byte %" PRIu64, at,
+                 (double)t->f32[at], (double)again[at], t->begin);
+    return WTE_OK;
+}
+
 /* Say where the row lies in the file, read it from there, and compare. */
 static wte_status prove_bytes_in_file(trace_box *box, const wte_file *file,
                                       const wte_model_table *table, wte_error *err)
@@ -442,8 +488,9 @@ wte_status wte_model_trace(const wte_model *m, uint64_t id, const wte_trace_opti
     box->t.mapped = table->mapped;
     box->t.transposed = table->transposed;
     const bool in_file = file && table->tensor != WTE_NOWHERE;
-    wte_status status = in_file ? prove_bytes_in_file(box, file, table, err)
-                                : prove_bytes_in_memory(box, &table->source, err);
+    wte_status status = !in_file       ? prove_bytes_in_memory(box, &table->source, err)
+                        : table->block ? prove_blocks_in_file(box, file, table, err)
+                                       : prove_bytes_in_file(box, file, table, err);
     if (status == WTE_OK) status = fill_factor(box, wte_model_config_of(m), err);
     if (status == WTE_OK)
         *out = &box->t;

@@ -1,0 +1,351 @@
+/* Models in GGUF files: config and factor from the metadata, which table plays which role, ties,
+ * tracing a row of blocks, several files as one. */
+#include "gguf_files.h"
+
+#include <wte/model.h>
+#include <wte/tools.h>
+
+#include "model_files.h"
+
+static gguf_file g;
+
+enum tables { INPUT = 1, HEAD = 2 };
+
+/* A model of 4 x 32: the named tables, in q8_0 with scale 1, the head's numbers `change` larger in
+ * its last row. */
+static void put_model(const char *architecture, unsigned tables, int change)
+{
+    const bool both = tables == (INPUT | HEAD);
+    char key[64];
+    g_begin(&g, both ? 2 : 1, 4);
+    g_pair_text(&g, "general.architecture", architecture);
+    snprintf(key, sizeof key, "%s.embedding_length", architecture);
+    g_pair_u32(&g, key, 32);
+    g_pair_u32(&g, "tokenizer.ggml.padding_token_id", 3);
+    g_array(&g, "tokenizer.ggml.tokens", WTE__GGUF_STRING, 4);
+    for (int i = 0; i < 4; i++) g_text(&g, i == 0 ? "a" : i == 1 ? "b" : i == 2 ? "c" : "<pad>");
+    if (tables & INPUT) g_tensor(&g, "token_embd.weight", 32, 4, WTE_BLOCK_Q8_0, 0);
+    if (tables & HEAD) g_tensor(&g, "output.weight", 32, 4, WTE_BLOCK_Q8_0, both ? 160 : 0);
+    for (unsigned k = INPUT; k <= HEAD; k *= 2) {
+        if (!(tables & k)) continue;
+        g_pad(&g, 32);
+        for (int row = 0; row < 4; row++) {
+            g_number(&g, 0x3c00, 2);
+            for (int c = 0; c < 32; c++)
+                g_number(&g, (uint8_t)(10 * row + c + (k == HEAD && row == 3 ? change : 0)), 1);
+        }
+    }
+}
+
+/* Writes the model to "DIR/NAME" and opens it; *dir is to be removed. */
+static wte_model *write_model(const char **dir)
+{
+    *dir = test_scratch();
+    const char *path = in_folder(*dir, "m.gguf");
+    test_write_file(path, g.data, g.n);
+    return open_model(path);
+}
+
+static void metadata_are_the_config(void **state)
+{
+    (void)state;
+    const char *dir;
+    put_model("llama", INPUT, 0);
+    wte_model *m = write_model(&dir);
+    const wte_model_config *c = wte_model_config_of(m);
+    assert_string_equal(c->model_type, "llama");
+    assert_non_null(strstr(c->path, "m.gguf"));
+    assert_int_equal(c->hidden_size, 32);
+    assert_int_equal(c->vocab_size, 4); /* as many as there are tokens */
+    assert_int_equal(c->pad_token_id, 3);
+    assert_true(c->factor == 1);
+    assert_int_equal(c->tie_top, WTE_FLAG_ABSENT);
+    assert_true(c->tied && c->tie_decided);
+    uint64_t id;
+    wte_error err = { 0 };
+    assert_ok(wte_vocab_find(wte_model_vocab(m), "c", 1, &id, NULL, &err), err);
+    assert_int_equal(id, 2);
+    assert_int_equal(wte_vocab_source_of(wte_model_vocab(m)), WTE_VOCAB_TOKENS);
+    wte_model_free(m);
+    /* a config of another model beside it says nothing, and the folder leads to the file */
+    write_text(dir, "config.json", "{\"model_type\":\"gemma\",\"hidden_size\":7}");
+    m = open_model(dir);
+    assert_string_equal(wte_model_config_of(m)->model_type, "llama");
+    wte_model_free(m);
+    write_text(dir, "n.gguf", "GGUF");
+    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+                 "2 GGUF models: name one of 'm.gguf', 'n.gguf'");
+    test_scratch_remove(dir);
+}
+
+/* The factor that a model of this architecture and this embedding_scale has. */
+static void check_factor(const char *architecture, const float *scale, double factor,
+                         const char *rule)
+{
+    const char *dir;
+    char key[64];
+    g_begin(&g, 1, scale ? 3 : 2);
+    g_pair_text(&g, "general.architecture", architecture);
+    snprintf(key, sizeof key, "%s.embedding_length", architecture);
+    g_pair_u32(&g, key, 640);
+    snprintf(key, sizeof key, "%s.embedding_scale", architecture);
+    if (scale) {
+        g_key(&g, key, WTE__GGUF_F32);
+        g_float(&g, *scale);
+    }
+    g_tensor(&g, "token_embd.weight", 640, 1, 24, 0);
+    g_data(&g, 640);
+    wte_model *m = write_model(&dir);
+    const wte_model_config *c = wte_model_config_of(m);
+    if (c->factor != factor || strcmp(c->factor_rule, rule) != 0)
+        fail_msg("%s: %.17g (%s)", architecture, c->factor, c->factor_rule);
+    wte_model_free(m);
+    test_scratch_remove(dir);
+}
+
+static void factors_are_llama_cpps(void **state)
+{
+    (void)state;
+    const float twelve = 12.5f, none = 0, one = 1;
+    /* sqrt(640) = 25.29822128134704 is 0x1.94c584p+4 as f32, not 25.25 as bf16 would be */
+    check_factor("gemma3", NULL, 25.298221588134766, "gemma3: sqrt(embedding_length), in f32");
+    check_factor("gemma", &twelve, 25.298221588134766, "gemma: sqrt(embedding_length), in f32");
+    check_factor("granite", &twelve, 12.5, "granite: embedding_scale");
+    check_factor("granite", &none, 1, "");
+    check_factor("granite", &one, 1, "");
+    check_factor("llama", NULL, 1, "");
+    check_factor("minicpm", NULL, 12, "minicpm: what llama.cpp takes");
+    check_factor("minicpm", &twelve, 12.5, "minicpm: embedding_scale");
+    check_factor("minicpm3", &twelve, 12, "minicpm3: what llama.cpp takes");
+    check_factor("grok", NULL, (double)78.38367176906169f, "grok: what llama.cpp takes");
+}
+
+static wte_tie judge(const wte_model *m)
+{
+    wte_tie tie;
+    wte_error err = { 0 };
+    assert_ok(wte_model_tie(m, NULL, &tie, &err), err);
+    return tie;
+}
+
+/* PAINS A6: exactly one table stored is a tie, whichever it is. */
+static void one_table_serves_both_roles(void **state)
+{
+    (void)state;
+    const char *dir;
+    for (unsigned tables = INPUT; tables <= HEAD; tables++) {
+        put_model("llama", tables, 0);
+        wte_model *m = write_model(&dir);
+        const wte_tie tie = judge(m);
+        assert_int_equal(tie.verdict, WTE_TIE_SAME_STORAGE);
+        assert_true(tie.tied && tie.flag_agrees);
+        assert_non_null(strstr(tie.why, tables == INPUT ? "'token_embd.weight' is the only table"
+                                                        : "'output.weight', serves both roles"));
+        assert_true(tie.tried && tie.moved);
+        /* element [3, 0] is 30, and another after one byte of its block has changed */
+        assert_true(tie.before == 30 && tie.after != 30);
+        assert_true(tie.head_before == tie.before && tie.head_after == tie.after);
+        const wte_model_table *input;
+        wte_error err = { 0 };
+        assert_ok(wte_model_input(m, &input, &err), err);
+        assert_int_equal(input->rows, 4);
+        assert_int_equal(input->dim, 32);
+        assert_int_equal(input->dtype, WTE_F32);
+        assert_int_equal(input->block, WTE_BLOCK_Q8_0);
+        assert_int_equal(input->row_bytes, 34);
+        wte_model_free(m);
+        test_scratch_remove(dir);
+    }
+}
+
+static void the_head_alone_needs_no_vocabulary(void **state)
+{
+    (void)state;
+    const char *dir;
+    g_begin(&g, 1, 0);
+    g_tensor(&g, "output.weight", 8, 3, 0, 0);
+    g_data(&g, 96);
+    wte_model *m = write_model(&dir);
+    assert_int_equal(judge(m).verdict, WTE_TIE_SAME_STORAGE);
+    assert_true(wte_model_config_of(m)->tied);
+    assert_string_equal(wte_model_config_of(m)->tie_rule,
+                        "a GGUF file with output.weight alone is tied");
+    wte_model_free(m);
+    test_scratch_remove(dir);
+}
+
+static void two_tables_are_compared(void **state)
+{
+    (void)state;
+    const char *dir;
+    put_model("llama", INPUT | HEAD, 0);
+    wte_model *m = write_model(&dir);
+    wte_tie tie = judge(m);
+    assert_int_equal(tie.verdict, WTE_TIE_EQUAL_BYTES);
+    assert_int_equal(tie.wasted_bytes, 4 * 34);
+    assert_true(tie.flag_agrees && tie.tried && !tie.moved);
+    wte_model_free(m);
+    test_scratch_remove(dir);
+
+    put_model("llama", INPUT | HEAD, 5);
+    m = write_model(&dir);
+    tie = judge(m);
+    assert_int_equal(tie.verdict, WTE_TIE_INDEPENDENT);
+    assert_int_equal(tie.rows_different, 1);
+    assert_int_equal(tie.first_different, 3);
+    assert_true(tie.max_difference == 5 && tie.max_row == 3 && tie.flag_agrees);
+    wte_model_free(m);
+    test_scratch_remove(dir);
+
+    /* the scale of the head's last row halved, its numbers doubled: other bytes, the same values */
+    put_model("llama", INPUT | HEAD, 0);
+    uint8_t *last = g.data + g.n - 34;
+    last[1] = 0x38;
+    for (int c = 0; c < 32; c++) last[2 + c] = (uint8_t)(2 * (30 + c));
+    m = write_model(&dir);
+    tie = judge(m);
+    assert_int_equal(tie.verdict, WTE_TIE_EQUAL_VALUES);
+    assert_false(tie.tied);
+    assert_non_null(strstr(tie.why, "stored as q8_0 and as q8_0 in other bytes"));
+    wte_model_free(m);
+    test_scratch_remove(dir);
+}
+
+static void encoders_have_no_head(void **state)
+{
+    (void)state;
+    const char *dir;
+    put_model("bert", INPUT, 0);
+    wte_model *m = write_model(&dir);
+    const wte_tie tie = judge(m);
+    assert_int_equal(tie.verdict, WTE_TIE_HEADLESS);
+    assert_non_null(strstr(tie.why, "the architecture is an encoder"));
+    wte_model_free(m);
+    test_scratch_remove(dir);
+    /* a classifier is no head */
+    g_begin(&g, 2, 1);
+    g_pair_text(&g, "general.architecture", "bert");
+    g_tensor(&g, "token_embd.weight", 8, 3, 0, 0);
+    g_tensor(&g, "cls.output.weight", 8, 3, 0, 96);
+    g_data(&g, 192);
+    m = write_model(&dir);
+    assert_null(wte_model_head(m));
+    wte_model_free(m);
+    test_scratch_remove(dir);
+}
+
+static void a_trace_shows_the_blocks(void **state)
+{
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        const char *dir;
+        wte_error err = { 0 };
+        wte_trace *t;
+        g.big = big != 0;
+        put_model("llama", INPUT, 0);
+        g.big = false;
+        wte_model *m = write_model(&dir);
+        assert_ok(wte_model_trace(m, 2, NULL, &t, &err), err);
+        assert_int_equal(t->dtype, WTE_F32);
+        assert_int_equal(t->block, WTE_BLOCK_Q8_0);
+        assert_int_equal(t->n_bytes, 34);
+        assert_int_equal(t->end - t->begin, 34);
+        assert_int_equal(t->begin, g.n - 2 * 34);
+        const uint8_t *bytes = t->bytes;
+        assert_int_equal(bytes[0], 0);
+        assert_int_equal(bytes[1], 0x3c);
+        for (int c = 0; c < 32; c++) {
+            assert_int_equal(bytes[2 + c], 20 + c);
+            assert_true(t->f64[c] == 20 + c);
+        }
+        assert_int_equal(t->same_bytes, WTE_PROOF_HOLDS);
+        assert_non_null(
+            strstr(t->same_bytes_why, "all 32 values equal those of the 1 q8_0 block "));
+        assert_int_equal(t->one_hot, WTE_PROOF_HOLDS);
+        wte_trace_free(t);
+        wte_model_free(m);
+        test_scratch_remove(dir);
+    }
+}
+
+static void a_broken_vocabulary_does_not_stop_the_model(void **state)
+{
+    (void)state;
+    const char *dir;
+    g_begin(&g, 1, 2);
+    g_array(&g, "tokenizer.ggml.tokens", WTE__GGUF_STRING, 1);
+    g_text(&g, "a");
+    g_array(&g, "tokenizer.ggml.token_type", WTE__GGUF_U8, 1);
+    g_raw(&g, "\1", 1);
+    g_tensor(&g, "token_embd.weight", 8, 3, 0, 0);
+    g_data(&g, 96);
+    wte_model *m = write_model(&dir);
+    assert_null(wte_model_vocab(m));
+    assert_non_null(strstr(wte_model_vocab_problem(m), "token_type' is an array of u8"));
+    wte_model_free(m);
+    test_scratch_remove(dir);
+}
+
+static void metadata_of_another_type_are_refused(void **state)
+{
+    (void)state;
+    wte_error err = { 0 };
+    wte_model *m;
+    const char *dir = test_scratch(), *path = in_folder(dir, "m.gguf");
+    g_begin(&g, 1, 2);
+    g_pair_text(&g, "general.architecture", "llama");
+    g_key(&g, "llama.embedding_length", WTE__GGUF_STRING);
+    g_mark(&g);
+    g_text(&g, "640");
+    g_tensor(&g, "token_embd.weight", 8, 3, 0, 0);
+    g_data(&g, 96);
+    test_write_file(path, g.data, g.n);
+    assert_fails(wte_model_open(path, NULL, &m, &err), err, WTE_E_FORMAT, g.mark + 8,
+                 "key 'llama.embedding_length' is string, but must be an integer");
+    test_scratch_remove(dir);
+}
+
+static void memory_may_end_anywhere(void **state)
+{
+    (void)state;
+    const char *dir = test_scratch(), *path = in_folder(dir, "m.gguf");
+    wte_status status = WTE_E_MEMORY;
+    size_t failed = 0;
+    put_model("gemma3", INPUT | HEAD, 0);
+    test_write_file(path, g.data, g.n);
+    for (; status == WTE_E_MEMORY; failed++) {
+        test_memory memory;
+        wte_error err = { 0 };
+        wte_model *m;
+        wte_tie tie;
+        wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
+        wte_tie_options tie_opt = WTE_TIE_OPTIONS_INIT;
+        test_memory_init(&memory, failed);
+        opt.allocator = tie_opt.allocator = &memory.allocator;
+        status = wte_model_open(path, &opt, &m, &err);
+        if (status == WTE_OK) status = wte_model_tie(m, &tie_opt, &tie, &err);
+        if (status != WTE_OK) assert_int_equal(err.status, WTE_E_MEMORY);
+        wte_model_free(m);
+        assert_int_equal(memory.live, 0);
+    }
+    assert_int_equal(status, WTE_OK);
+    assert_true(failed > 20);
+    test_scratch_remove(dir);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST("the metadata are the config, and no other file is", metadata_are_the_config),
+    TEST("factors are those of llama.cpp", factors_are_llama_cpps),
+    TEST("the one table that is stored serves both roles, whichever it is",
+         one_table_serves_both_roles),
+    TEST("the head alone serves both roles without a vocabulary too",
+         the_head_alone_needs_no_vocabulary),
+    TEST("two tables of blocks are compared by value, then by byte", two_tables_are_compared),
+    TEST("encoders have no head, nor is their classifier one", encoders_have_no_head),
+    TEST("a trace shows the blocks of the row", a_trace_shows_the_blocks),
+    TEST("a broken vocabulary does not stop the model",
+         a_broken_vocabulary_does_not_stop_the_model),
+    TEST("metadata of another type are refused", metadata_of_another_type_are_refused),
+    TEST("every allocation may fail, and nothing leaks", memory_may_end_anywhere),
+};
+TEST_MAIN(tests)
