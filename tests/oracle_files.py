@@ -39,6 +39,24 @@ class TensorOut(c.Structure):
     ]
 
 
+class GgufOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("architecture", c.c_char_p),
+        ("name", c.c_char_p),
+        ("alignment", c.c_uint32),
+        ("reserved", c.c_uint32),
+        ("embedding_length", c.c_uint64),
+        ("vocab_size", c.c_uint64),
+        ("tokenizer", c.c_char_p),
+        ("n_tokens", c.c_uint64),
+        ("token", c.c_void_p),
+        ("token_ctx", c.c_void_p),
+        ("metadata", c.c_void_p),
+        ("n_metadata", c.c_size_t),
+    ]
+
+
 class Files:
     def __init__(self, path):
         self.lib = c.CDLL(path)
@@ -64,16 +82,36 @@ class Files:
         self.lib.wte_file_free(handle)
         return found
 
-    def write_safetensors(self, path, tensors, metadata):
-        """tensors: [(name, type number, shape, bytes)]; metadata: {text: text}."""
+    @staticmethod
+    def outs(tensors):
+        """The structs of [(name, type number, shape, bytes, ...)]."""
         out = (TensorOut * len(tensors))()
-        for item, (name, dtype, shape, data) in zip(out, tensors):
+        for item, (name, dtype, shape, data, *_) in zip(out, tensors):
             item.name, item.dtype, item.rank, item.data = name, dtype, len(shape), data
             item.shape = (c.c_uint64 * max(1, len(shape)))(*shape)
+        return out
+
+    @staticmethod
+    def pairs(metadata):
         flat = [text.encode() for pair in metadata.items() for text in pair]
-        pairs = (c.c_char_p * max(1, len(flat)))(*flat)
+        return (c.c_char_p * max(1, len(flat)))(*flat)
+
+    def write_safetensors(self, path, tensors, metadata):
+        """tensors: [(name, type number, shape, bytes)]; metadata: {text: text}."""
         error = Error()
         if self.lib.wte_safetensors_write(
-            path.encode(), out, c.c_size_t(len(tensors)), pairs, c.c_size_t(len(metadata)), c.byref(error)
+            path.encode(), self.outs(tensors), c.c_size_t(len(tensors)), self.pairs(metadata), c.c_size_t(len(metadata)), c.byref(error)
+        ):
+            raise RuntimeError(error.message.decode())
+
+    def write_gguf(self, path, tensors, metadata, alignment):
+        """tensors: [(name, type number, shape, bytes, number of the block type)]; metadata: {text: text}."""
+        error = Error()
+        pairs = self.pairs(metadata)
+        options = GgufOptions(struct_size=c.sizeof(GgufOptions), architecture=b"llama", alignment=alignment)
+        options.metadata, options.n_metadata = c.cast(pairs, c.c_void_p), len(metadata)
+        blocks = (c.c_int * len(tensors))(*(t[4] for t in tensors))
+        if self.lib.wte_gguf_write(
+            path.encode(), self.outs(tensors), blocks, c.c_size_t(len(tensors)), c.byref(options), c.byref(error)
         ):
             raise RuntimeError(error.message.decode())

@@ -20,9 +20,10 @@ file(GLOB tokenizer_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/data/voc
 add_test(NAME oracle.tokenizer_names COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_tokenizer_names.py
   ${library} ${tokenizer_files} ${CMAKE_CURRENT_SOURCE_DIR}/data/static-f32/tokenizer.json)
 list(APPEND oracles oracle.tokenizer_names)
-# Formats: NumPy, and the safetensors package from the same place.
+# Formats: NumPy, and the safetensors and gguf packages from the same place.
 add_test(NAME oracle.npy COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_npy.py ${library})
 add_test(NAME oracle.safetensors COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_safetensors.py ${library})
-list(APPEND oracles oracle.npy oracle.safetensors)
+add_test(NAME oracle.gguf COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_gguf.py ${library})
+list(APPEND oracles oracle.npy oracle.safetensors oracle.gguf)
 set_tests_properties(${oracles} PROPERTIES LABELS slow TIMEOUT 300 SKIP_RETURN_CODE 77
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/.cache/oracles")

@@ -123,6 +123,38 @@ WTE_API WTE_MUST_CHECK wte_status wte_safetensors_write(const char *path,
                                                         const wte_tensor_out *tensors, size_t n,
                                                         const char *const (*metadata)[2],
                                                         size_t n_metadata, wte_error *err);
+typedef struct wte_gguf_options {
+    size_t struct_size;
+    const char *architecture;  /* general.architecture, 1 to 64 bytes; needed */
+    const char *name;          /* general.name, or NULL */
+    uint32_t alignment;        /* a power of two from 8 to 1 MiB; 0 = 32 */
+    uint32_t reserved;         /* 0 */
+    uint64_t embedding_length; /* <architecture>.embedding_length; 0 = not written */
+    uint64_t vocab_size;       /* <architecture>.vocab_size; 0 = not written */
+    const char *tokenizer;     /* tokenizer.ggml.model: "gpt2", "llama", "bert", ...; with tokens */
+    uint64_t n_tokens;
+    /** The text of token id as its vocabulary spells it (of "bert" with "##"), *bytes long, and its
+     *  kind: 1 normal (as preset), 2 unknown, 3 control, 4 added, 5 unused, 6 byte. NULL for an id
+     *  without a token: "[PAD7]", unused. Called more than once for each. */
+    const char *(*token)(void *ctx, uint64_t id, uint64_t *bytes, uint32_t *kind);
+    void *token_ctx;
+    const char *const (*metadata)[2]; /* more pairs, of texts */
+    size_t n_metadata;
+} wte_gguf_options;
+#define WTE_GGUF_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(wte_gguf_options), NULL, NULL, 0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, 0             \
+    }
+/** Write a GGUF file of version 3: beside the target, synced, then renamed over it; on any failure
+ *  the old file stays as it was. Tensors keep their order; names have at most 63 bytes, shapes at
+ *  most 4 dimensions. f32, f16, bf16, f64 and signed integers are written as they are.
+ *  blocks   how each of the n tensors is to be written: NONE, or Q8_0 for f32 data whose rows are
+ *           multiples of 32 (E_SHAPE otherwise: no other type is taken in its place); NULL = NONE
+ *  returns  E_UNSUPPORTED for other types, and for a number that q8_0 cannot hold (its row and
+ *           column are in the message); E_ARGUMENT for duplicate names and keys */
+WTE_API WTE_MUST_CHECK wte_status wte_gguf_write(const char *path, const wte_tensor_out *tensors,
+                                                 const wte_block_type *blocks, size_t n,
+                                                 const wte_gguf_options *opt, wte_error *err);
 /** Write an .npy file (version 1.0, which is enough for 16 dimensions) as NumPy writes it; bf16 and
  *  the f8, f6 and f4 types are refused (E_UNSUPPORTED: NumPy has no code for them). */
 WTE_API WTE_MUST_CHECK wte_status wte_npy_write(const char *path, const wte_tensor_out *tensor,

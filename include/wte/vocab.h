@@ -22,7 +22,8 @@ typedef enum wte_vocab_source {
     WTE_VOCAB_TOKENIZER_JSON = 1, /* Hugging Face tokenizers: model.vocab + added_tokens */
     WTE_VOCAB_JSON = 2,           /* vocab.json: {"token": id} */
     WTE_VOCAB_TXT = 3,            /* vocab.txt: one token a line, id = line number from 0 */
-    WTE_VOCAB_TOKENS = 4          /* listed by a file of tensors: GGUF, word vectors */
+    WTE_VOCAB_TOKENS = 4,         /* listed by a file of tensors: GGUF, word vectors */
+    WTE_VOCAB_PIECES = 5          /* tokenizer.model, spiece.model: sentencepiece */
 } wte_vocab_source;
 
 /** How the texts are spelled in the file. */
@@ -41,8 +42,9 @@ typedef enum wte_token_kind {
     WTE_TOKEN_BYTE = 4     /* one byte, as <0x0A> */
 } wte_token_kind;
 
-/** Open a file (by content: JSON or lines), or in a directory the first of tokenizer.json,
- * vocab.json (with added_tokens.json beside it), vocab.txt. An empty file counts as absent.
+/** Open a file (by content: JSON, sentencepiece or lines), or in a directory the first of
+ *  tokenizer.json, vocab.json, vocab.txt, tokenizer.model, spiece.model (vocab.json and the models
+ *  with added_tokens.json beside them). An empty file counts as absent.
  *  E_NOT_FOUND when a directory has none; E_FORMAT with err->where = byte offset (two texts for one
  *  id, JSON that is none, an empty file); E_LIMIT for ids, holes or sizes past docs/limits.md.
  *  A text may have two ids: both keep it, and find gives the one of the model's own vocabulary.

@@ -79,6 +79,8 @@ void wte__gguf_clear(wte__gguf *gguf);
 /* gguf_tensors.c: the entries of the tensors, from r->at on. */
 wte_status wte__gguf_read_tensors(wte__gguf_reader *r);
 
+bool wte__gguf_id_of(wte_dtype type, uint32_t *id); /* of a type without blocks */
+
 /* gguf_split.c: joins the files that split.count names, when there are more than one. */
 wte_status wte__gguf_read_splits(wte_file *f, wte_error *err);
 

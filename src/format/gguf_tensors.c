@@ -26,6 +26,16 @@ static const struct {
     { 24, WTE_I8 }, { 25, WTE_I16 }, { 26, WTE_I32 },  { 27, WTE_I64 },
 };
 
+bool wte__gguf_id_of(wte_dtype type, uint32_t *id)
+{
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        if (plain[i].dtype == (uint8_t)type) {
+            *id = plain[i].id;
+            return true;
+        }
+    return false;
+}
+
 /* Numbers that ggml gives to nothing that is stored: taken back, or only in use while computing. */
 static const struct {
     uint32_t id;

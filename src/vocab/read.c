@@ -27,7 +27,7 @@ static void open_json(wte__json *j, const wte__vocab_reader *r, uint8_t file)
     wte__json_init(j, r->v->data[file], r->v->data_bytes[file], r->name[file], 0);
 }
 
-static wte_status add(wte__vocab_reader *r, const wte__vocab_token *token)
+wte_status wte__vocab_add(wte__vocab_reader *r, const wte__vocab_token *token)
 {
     if (token->text.size > WTE_LIMIT_TOKEN_TEXT)
         return wte__fail(r->err, WTE_E_LIMIT, token->at,
@@ -80,7 +80,7 @@ static wte_status read_ids(wte__vocab_reader *r, wte__json *j, uint8_t file, boo
         wte__json_next(j);
         if (j->kind == WTE__JSON_ERROR) return wte__json_fail(j, r->err);
         WTE_TRY(take_id(r, j, token.text, &token.id));
-        WTE_TRY(add(r, &token));
+        WTE_TRY(wte__vocab_add(r, &token));
     }
     return j->kind == WTE__JSON_ERROR ? wte__json_fail(j, r->err) : WTE_OK;
 }
@@ -99,7 +99,7 @@ static wte_status read_scored(wte__vocab_reader *r, wte__json *j)
         if (token.id >= WTE_LIMIT_VOCAB_IDS)
             return wte__fail(r->err, WTE_E_LIMIT, token.at, "%s: more than %u tokens", j->name,
                              WTE_LIMIT_VOCAB_IDS);
-        WTE_TRY(add(r, &token));
+        WTE_TRY(wte__vocab_add(r, &token));
         token.id++;
     }
     return j->kind == WTE__JSON_ARRAY_END ? WTE_OK : refuse(r, j, form);
@@ -135,7 +135,7 @@ static wte_status read_added(wte__vocab_reader *r, wte__json *j)
     if (!token.text.data || id.kind != WTE__JSON_NUMBER)
         return wte__vocab_refuse(r, 0, token.at, "an added token needs an id and a content");
     WTE_TRY(take_id(r, &id, token.text, &token.id));
-    return add(r, &token);
+    return wte__vocab_add(r, &token);
 }
 
 static wte_status read_added_list(wte__vocab_reader *r, wte__json *j)
@@ -282,7 +282,7 @@ wte_status wte__vocab_read_lines(wte__vocab_reader *r)
                              WTE_LIMIT_VOCAB_IDS);
         token.at = at;
         token.text = line;
-        WTE_TRY(add(r, &token));
+        WTE_TRY(wte__vocab_add(r, &token));
         token.id++;
     }
     return WTE_OK;

@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "base/file.h"
 
-static const char *const file_names[] = { "tokenizer.json", "vocab.json", "vocab.txt" };
+static const char *const file_names[] = { "tokenizer.json", "vocab.json", "vocab.txt",
+                                          "tokenizer.model", "spiece.model" };
 #define N_FILE_NAMES (sizeof file_names / sizeof file_names[0])
 
 wte_status wte__vocab_create(const wte_vocab_options *o, const char *path, wte_vocab_source source,
@@ -58,7 +59,10 @@ static wte_status refuse_stand_ins(const wte_vocab *v, const char *name, wte_err
 static wte_status read_loaded(wte_vocab *v, const char *second, wte_error *err)
 {
     char shown[WTE__VOCAB_FILES][WTE__NAME_SHOWN];
-    wte__vocab_reader r = { .v = v, .err = err, .told = v->source == WTE_VOCAB_TOKENIZER_JSON };
+    wte__vocab_reader r = { .v = v,
+                            .err = err,
+                            .told = v->source == WTE_VOCAB_TOKENIZER_JSON ||
+                                    v->source == WTE_VOCAB_PIECES };
     r.name[0] = wte__show_path(shown[0], v->path);
     r.name[1] = wte__show_path(shown[1], second);
     if (v->data_bytes[0] == 0)
@@ -67,6 +71,8 @@ static wte_status read_loaded(wte_vocab *v, const char *second, wte_error *err)
     if (status != WTE_OK) return status;
     if (v->source == WTE_VOCAB_TXT)
         status = wte__vocab_read_lines(&r);
+    else if (v->source == WTE_VOCAB_PIECES)
+        status = wte__vocab_read_pieces(&r);
     else if (v->source == WTE_VOCAB_JSON)
         status = wte__vocab_read_map(&r, 0, false);
     else
@@ -77,13 +83,15 @@ static wte_status read_loaded(wte_vocab *v, const char *second, wte_error *err)
     return status;
 }
 
-/* By content, except that a name in .json is never taken for lines. In a map from text to id the
- * first value is a number; in tokenizer.json it is not. */
+/* By content, except that a name in .json or .model is never taken for lines. In a map from text to
+ * id the first value is a number; in tokenizer.json it is not. */
 static wte_vocab_source source_by_content(const wte_vocab *v)
 {
     wte__json j;
     size_t n = strlen(v->path);
     bool named_json = n >= 5 && strcmp(v->path + n - 5, ".json") == 0;
+    bool named_model = n >= 6 && strcmp(v->path + n - 6, ".model") == 0;
+    if (named_model || wte__vocab_is_pieces(v->data[0], v->data_bytes[0])) return WTE_VOCAB_PIECES;
     wte__json_init(&j, v->data[0], v->data_bytes[0], v->path, 0);
     bool object = wte__json_next(&j) == WTE__JSON_OBJECT;
     bool key = object && wte__json_next(&j) == WTE__JSON_KEY;
@@ -108,10 +116,12 @@ static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], 
         if (bytes) return WTE_OK;
         if (!empty) empty = file_names[i];
     }
-    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE,
-                     "%s: no tokenizer.json, vocab.json or vocab.txt here%s%s%s",
-                     wte__show_path(shown, dir), empty ? " (" : "", empty ? empty : "",
-                     empty ? " is empty)" : "");
+    return wte__fail(
+        err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+        "%s: no tokenizer.json, vocab.json, vocab.txt, tokenizer.model or spiece.model "
+        "here%s%s%s",
+        wte__show_path(shown, dir), empty ? " (" : "", empty ? empty : "",
+        empty ? " is empty)" : "");
 }
 
 /* added_tokens.json in the same directory, if there is one. */
@@ -152,7 +162,8 @@ wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt, wte_vo
         status =
             wte__file_load(v->path, o.max_bytes, o.allocator, &v->data[0], &v->data_bytes[0], err);
     if (status == WTE_OK) v->source = source_by_content(v);
-    if (status == WTE_OK && directory && v->source == WTE_VOCAB_JSON)
+    if (status == WTE_OK && directory &&
+        (v->source == WTE_VOCAB_JSON || v->source == WTE_VOCAB_PIECES))
         status = load_added(v, &o, path, second, err);
     if (status == WTE_OK) status = read_loaded(v, second, err);
     if (status != WTE_OK) {
@@ -173,7 +184,8 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_vocab_open_memory: NULL");
     *out = NULL;
     WTE_TRY(wte__vocab_options_take(&o, opt, err));
-    if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_TXT)
+    if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_PIECES ||
+        source == WTE_VOCAB_TOKENS)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no vocabulary source is numbered %d",
                          (int)source);
     if (bytes > o.max_bytes)

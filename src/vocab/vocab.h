@@ -64,6 +64,10 @@ typedef struct wte__vocab_reader {
 wte_status wte__vocab_read_tokenizer(wte__vocab_reader *r);
 wte_status wte__vocab_read_map(wte__vocab_reader *r, uint8_t file, bool added);
 wte_status wte__vocab_read_lines(wte__vocab_reader *r);
+wte_status wte__vocab_add(wte__vocab_reader *r, const wte__vocab_token *token); /* a copy */
+/* spm.c: the same of a sentencepiece model; and whether the bytes begin like one. */
+wte_status wte__vocab_read_pieces(wte__vocab_reader *r);
+bool wte__vocab_is_pieces(const void *data, uint64_t bytes);
 /* "NAME: line L column C (byte at): what" */
 wte_status wte__vocab_refuse(const wte__vocab_reader *r, uint8_t file, uint64_t at,
                              const char *what);
