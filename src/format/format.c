@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "format/format.h"
 
 static const struct {
@@ -28,14 +29,60 @@ const char *wte_format_name(wte_format format)
     return "unknown";
 }
 
+/* Whether the start of a file is text, as far as it was read: no control bytes, valid UTF-8 (the
+ * last character may be cut). */
+static bool is_text(const wte__head *head)
+{
+    uint32_t n;
+    for (uint64_t i = 0; i < head->n; i += n) {
+        const uint8_t c = head->bytes[i];
+        uint32_t code;
+        n = 1;
+        if (c == '\t' || c == '\n' || c == '\r') continue;
+        if (c < 0x20 || c == 0x7f) return false;
+        n = wte__utf8_get(head->bytes + i, head->n - i, &code);
+        if (n == 0) return head->n < head->size && head->n - i < 4;
+    }
+    return head->n > 0;
+}
+
 static wte_status unknown(const wte__head *head, const char *path, wte_error *err)
 {
-    char hex[3 * 8 + 1] = "";
+    char hex[3 * 8 + 1] = "", shown[WTE__NAME_SHOWN];
+    if (is_text(head)) {
+        uint64_t n = 0;
+        while (n < head->n && head->bytes[n] != '\n' && head->bytes[n] != '\r') n++;
+        return wte__fail(err, WTE_E_FORMAT, 0,
+                         "%s: is text, not tensors (was it an error reply?); it begins with '%s'",
+                         path, wte__show(shown, head->bytes, n));
+    }
     for (size_t i = 0; i < 8 && i < head->n; i++)
         snprintf(hex + 3 * i, sizeof hex - 3 * i, " %02x", head->bytes[i]);
     return wte__fail(err, WTE_E_FORMAT, 0,
                      "%s: no file of tensors that this build knows: it begins with the bytes%s",
                      path, hex);
+}
+
+static wte_status read_head(const wte__file *file, const char *path, wte__head *head,
+                            wte_error *err)
+{
+    head->size = file->size;
+    head->n = file->size < sizeof head->bytes ? file->size : sizeof head->bytes;
+    return wte__file_read_at(file, 0, head->bytes, head->n, path, err);
+}
+
+wte_status wte__shard_check(const wte__file *file, const char *path, wte_error *err)
+{
+    wte__head head;
+    WTE_TRY(read_head(file, path, &head, err));
+    const wte__match match = wte__safetensors_match(&head);
+    if (match == WTE__MATCH_YES) return WTE_OK;
+    WTE_TRY(wte__foreign(&head, path, err));
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (formats[i].format != WTE_FORMAT_SAFETENSORS && formats[i].match(&head) > match)
+            return wte__fail(err, WTE_E_FORMAT, 0, "%s: is a file of kind %s, but a shard is %s",
+                             path, formats[i].name, wte_format_name(WTE_FORMAT_SAFETENSORS));
+    return match == WTE__MATCH_NO ? unknown(&head, path, err) : WTE_OK;
 }
 
 static wte_status read_as(wte_file *f, const wte__head *head, wte__match match, wte_error *err)
@@ -54,9 +101,7 @@ static wte_status read_content(wte_file *f, wte_error *err)
 {
     const wte__file *file = &f->parts[0].file;
     wte__head head;
-    head.size = file->size;
-    head.n = file->size < sizeof head.bytes ? file->size : sizeof head.bytes;
-    WTE_TRY(wte__file_read_at(file, 0, head.bytes, head.n, f->path, err));
+    WTE_TRY(read_head(file, f->path, &head, err));
     WTE_TRY(read_as(f, &head, WTE__MATCH_YES, err));
     if (f->format != WTE_FORMAT_UNKNOWN) return WTE_OK;
     WTE_TRY(wte__foreign(&head, f->path, err));
