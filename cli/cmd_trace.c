@@ -67,7 +67,7 @@ static void print_place(const cli *c, const wte_trace *t, bool full)
 static void print_vector(const cli *c, const wte_trace *t, bool full)
 {
     label(c, "vector");
-    cli_put_vector(stdout, t->f64, t->dim, t->dtype, full);
+    cli_put_vector(stdout, t->f64, t->bytes, t->dim, t->dtype, full);
     putchar('\n');
     label(c, "norm");
     printf("%.6g\n", t->norm);
@@ -85,7 +85,7 @@ static void print_vector(const cli *c, const wte_trace *t, bool full)
     }
     putchar('\n');
     label(c, "scaled");
-    cli_put_vector(stdout, t->scaled, t->dim, t->dtype, full);
+    cli_put_vector(stdout, t->scaled, NULL, t->dim, t->dtype, full);
     putchar('\n');
 }
 
@@ -167,12 +167,12 @@ static void json_trace(cli_json *j, const wte_trace *t)
     cli_json_bool(j, "mapped", t->mapped);
     json_place(j, t);
     json_bytes(j, "bytes", t->bytes, t->n_bytes);
-    cli_json_vector(j, "vector", t->f64, t->dim, t->dtype);
+    cli_json_vector(j, "vector", t->f64, t->bytes, t->dim, t->dtype);
     cli_json_f64(j, "norm", t->norm);
     cli_json_f64(j, "factor", t->factor);
     cli_json_f64(j, "factor_exact", t->factor_exact);
     cli_json_text(j, "factor_rule", t->factor_rule);
-    if (t->scaled) cli_json_vector(j, "scaled", t->scaled, t->dim, t->dtype);
+    if (t->scaled) cli_json_vector(j, "scaled", t->scaled, NULL, t->dim, t->dtype);
     json_proof(j, "same_bytes", t->same_bytes, t->same_bytes_why);
     json_proof(j, "one_hot", t->one_hot, t->one_hot_why);
     cli_json_close(j);

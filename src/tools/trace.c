@@ -436,14 +436,18 @@ wte_status wte_model_trace(const wte_model *m, uint64_t id, const wte_trace_opti
     wte_rows stored = table->source;
     if (table->mapped) WTE_TRY(wte_file_rows(file, table->tensor, &stored, err));
     const subject of = { &table->source, &stored, id, row };
-    WTE_TRY(trace_row(&of, text, &opt, &box, err));
+    char shown[WTE__NAME_SHOWN];
+    wte_status status = trace_row(&of, text, &opt, &box, err);
+    if (status == WTE_E_UNSUPPORTED)
+        wte__error_prefix(err, wte__show_path(shown, wte_model_path(m)));
+    if (status != WTE_OK) return status;
     fill_token(box, vocab, text);
     box->t.tensor = table->name;
     box->t.mapped = table->mapped;
     box->t.transposed = table->transposed;
     const bool in_file = file && table->tensor != WTE_NOWHERE;
-    wte_status status = in_file ? prove_bytes_in_file(box, file, table, err)
-                                : prove_bytes_in_memory(box, &table->source, err);
+    status = in_file ? prove_bytes_in_file(box, file, table, err)
+                     : prove_bytes_in_memory(box, &table->source, err);
     if (status == WTE_OK) status = fill_factor(box, wte_model_config_of(m), err);
     if (status == WTE_OK)
         *out = &box->t;
