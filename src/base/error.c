@@ -119,6 +119,12 @@ wte_status(wte__fail_os)(wte_error *err, wte_status s, int sys_errno, const char
     return s;
 }
 
+wte_status wte__need(const void *pointer, const char *what, wte_error *err)
+{
+    if (pointer) return WTE_OK;
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s is NULL", what);
+}
+
 void wte__error_prefix(wte_error *err, const char *prefix)
 {
     char whole[WHOLE_TEXT];

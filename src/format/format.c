@@ -240,6 +240,8 @@ static wte_status check_number(const wte_file *f, uint64_t i, uint64_t n, wte_er
 
 wte_status wte_file_tensor(const wte_file *f, uint64_t i, wte_tensor *out, wte_error *err)
 {
+    WTE_TRY(wte__need(f, "wte_file_tensor: the file", err));
+    WTE_TRY(wte__need(out, "wte_file_tensor: out", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
     describe(f, &f->entries[i], out);
     return WTE_OK;
@@ -247,6 +249,8 @@ wte_status wte_file_tensor(const wte_file *f, uint64_t i, wte_tensor *out, wte_e
 
 wte_status wte_file_stray(const wte_file *f, uint64_t i, wte_tensor *out, wte_error *err)
 {
+    WTE_TRY(wte__need(f, "wte_file_stray: the file", err));
+    WTE_TRY(wte__need(out, "wte_file_stray: out", err));
     WTE_TRY(check_number(f, i, wte_file_strays(f), err));
     describe(f, &f->entries[f->n_listed + i], out);
     return WTE_OK;
@@ -256,7 +260,10 @@ wte_status wte_file_find(const wte_file *f, const char *name, uint64_t name_byte
                          wte_error *err)
 {
     const wte_bytes text = { (const uint8_t *)name, name_bytes };
+    WTE_TRY(wte__need(i, "wte_file_find: i", err));
     *i = 0;
+    WTE_TRY(wte__need(f, "wte_file_find: the file", err));
+    if (name_bytes) WTE_TRY(wte__need(name, "wte_file_find: name", err));
     if (wte__names_find(&f->names, text, i)) return WTE_OK;
     char shown[WTE__NAME_SHOWN], nearest[WTE__NEAREST_TEXT];
     return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: has no tensor '%s'%s", f->path,
@@ -266,6 +273,8 @@ wte_status wte_file_find(const wte_file *f, const char *name, uint64_t name_byte
 
 wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out, wte_error *err)
 {
+    WTE_TRY(wte__need(f, "wte_file_rows: the file", err));
+    WTE_TRY(wte__need(out, "wte_file_rows: out", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
     return wte__entry_rows(&f->entries[i], out, err);
 }
@@ -273,6 +282,8 @@ wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out, wte_error
 wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at, void *out, uint64_t n,
                          wte_error *err)
 {
+    WTE_TRY(wte__need(f, "wte_file_read: the file", err));
+    if (n) WTE_TRY(wte__need(out, "wte_file_read: out", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
     const wte__entry *e = &f->entries[i];
     const wte__part *part = &f->parts[e->part];

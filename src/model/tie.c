@@ -232,7 +232,9 @@ wte_status wte_model_tie(const wte_model *m, const wte_tie_options *opt, wte_tie
 {
     wte_tie_options o = WTE_TIE_OPTIONS_INIT;
     const wte_model_table *input;
+    WTE_TRY(wte__need(out, "wte_model_tie: out", err));
     memset(out, 0, sizeof *out);
+    WTE_TRY(wte__need(m, "wte_model_tie: the model", err));
     WTE_TRY(wte__options(&o, sizeof o, opt, err));
     WTE_TRY(wte_model_input(m, &input, err));
     out->input_rows = input->rows;

@@ -91,6 +91,7 @@ wte_status wte_model_diagnose(const wte_model *m, wte_ids ids, const wte_got *go
                               wte_error *err)
 {
     wte_diagnose_options opt = WTE_DIAGNOSE_OPTIONS_INIT;
+    WTE_TRY(wte__need(m, "wte_model_diagnose: the model", err));
     others o = { .model = m, .head = wte_model_head(m) };
     char shown[WTE__NAME_SHOWN];
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));

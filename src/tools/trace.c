@@ -331,6 +331,7 @@ wte_status wte_rows_trace(const wte_rows *rows, uint64_t id, const wte_trace_opt
 {
     wte_trace_options opt = WTE_TRACE_OPTIONS_INIT;
     trace_box *box;
+    WTE_TRY(wte__need(out, "wte_rows_trace: out", err));
     *out = NULL;
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
     const subject of = { rows, rows, id, id };
@@ -424,11 +425,13 @@ wte_status wte_model_trace(const wte_model *m, uint64_t id, const wte_trace_opti
 {
     wte_trace_options opt = WTE_TRACE_OPTIONS_INIT;
     const wte_model_table *table;
-    const wte_vocab *vocab = wte_model_vocab(m);
-    const wte_file *file = wte_model_file(m);
     uint64_t row;
     trace_box *box;
+    WTE_TRY(wte__need(out, "wte_model_trace: out", err));
     *out = NULL;
+    WTE_TRY(wte__need(m, "wte_model_trace: the model", err));
+    const wte_vocab *vocab = wte_model_vocab(m);
+    const wte_file *file = wte_model_file(m);
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
     WTE_TRY(wte_model_input(m, &table, err));
     WTE_TRY(wte_model_row(m, id, &row, err));
