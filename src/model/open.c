@@ -86,10 +86,11 @@ static wte_status several(const struct listing *l, const char *dir, wte_error *e
     char one[WTE__NAME_SHOWN], two[WTE__NAME_SHOWN];
     return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
                      "%s: %" PRIu64 " safetensors files and no index: name one of '%.60s', "
-                     "'%.60s', ...",
+                     "'%.60s'%s",
                      dir, l->safetensors,
                      wte__show(one, l->first_safetensors, strlen(l->first_safetensors)),
-                     wte__show(two, l->second_safetensors, strlen(l->second_safetensors)));
+                     wte__show(two, l->second_safetensors, strlen(l->second_safetensors)),
+                     l->safetensors > 2 ? ", ..." : "");
 }
 
 static wte_status place_in_directory(struct place *p, const char *dir, wte_error *err)
