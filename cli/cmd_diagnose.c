@@ -83,6 +83,10 @@ static void print_confidence(const wte_diagnosis *d)
         printf("  confidence %.3f: %" PRIu64 " of %" PRIu64
                " numbers fit, and %s such fits are expected by luck\n",
                g->confidence, g->fits, g->n, luck);
+    else if (g->label == WTE_LABEL_ZEROS || g->label == WTE_LABEL_NONFINITE)
+        printf("  confidence none: %s\n", g->label == WTE_LABEL_ZEROS
+                                              ? "zeros are seen, and tell nothing of a row"
+                                              : "seen in the numbers themselves");
     else
         printf("  confidence 0: nothing fits all %" PRIu64 " numbers\n", g->n);
     print_same(g);

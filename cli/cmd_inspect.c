@@ -61,6 +61,29 @@ static void print_head_line(const cli *c, const wte_model *m)
            cli_size(size, total_bytes(f)));
 }
 
+#define STRAYS_SHOWN 3
+/* Tensors in the shards that the index does not list: no part of the model, but why are they there?
+ */
+static void print_strays(const cli *c, const wte_file *f)
+{
+    const uint64_t n = f ? wte_file_strays(f) : 0;
+    const bool all = cli_given(c, "all");
+    wte_tensor t;
+    if (n == 0) return;
+    label(c, "strays");
+    printf("%" PRIu64 " tensor%s in the files that the index does not list there:", n,
+           n == 1 ? "" : "s");
+    for (uint64_t i = 0; i < n && (all || i < STRAYS_SHOWN); i++) {
+        if (wte_file_stray(f, i, &t, NULL) != WTE_OK) continue;
+        fputs(i ? ", " : " ", stdout);
+        cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
+        const char *path = wte_file_part_path(f, t.part), *slash = strrchr(path, '/');
+        fputs(" in ", stdout);
+        put_text(slash ? slash + 1 : path);
+    }
+    puts(!all && n > STRAYS_SHOWN ? ", ...; --all lists them" : "");
+}
+
 static void print_table(const cli *c, const char *role, const wte_model *m,
                         const wte_model_table *t)
 {
@@ -229,6 +252,7 @@ static void print_text(const cli *c, const wte_model *m)
 {
     print_head_line(c, m);
     print_tables(c, m);
+    print_strays(c, wte_model_file(m));
     print_config(c, wte_model_config_of(m));
     print_vocab(c, m);
     print_beside(c, m);
@@ -359,6 +383,7 @@ static void print_json(const cli *c, const wte_model *m)
     json_name(&j, "model", wte_model_path(m));
     cli_json_text(&j, "format", f ? wte_format_name(wte_file_format(f)) : "built in");
     cli_json_unsigned(&j, "tensor_count", f ? wte_file_tensors(f) : 1);
+    cli_json_unsigned(&j, "stray_count", f ? wte_file_strays(f) : 0);
     cli_json_unsigned(&j, "file_count", f ? wte_file_parts(f) : 0);
     cli_json_unsigned(&j, "file_bytes", f ? total_bytes(f) : 0);
     if (wte_model_input(m, &input, &err) != WTE_OK) json_name(&j, "input_problem", err.message);

@@ -201,6 +201,20 @@ static int open_all(lookup_job *job)
     return code;
 }
 
+/* Types that are known by size and name alone have no numbers to show or convert: said before
+ * anything is written. */
+static int check_types(const lookup_job *job)
+{
+    const wte_dtype stored = job->table->source.dtype;
+    if (wte_dtype_converts(stored)) return CLI_DONE;
+    const bool binary = cli_given(job->c, "npy") || cli_given(job->c, "raw");
+    if (binary && job->type == stored) return CLI_DONE;
+    return cli_say_fail(job->c, CLI_CANNOT,
+                        "%s: the elements of %s are %s, which this build takes for no numbers; "
+                        "--raw writes their bytes",
+                        wte_model_path(job->model), job->table->name, wte_dtype_name(stored));
+}
+
 static int answer(lookup_job *job)
 {
     cli *c = job->c;
@@ -209,6 +223,8 @@ static int answer(lookup_job *job)
                              &job->report);
     if (code) return code;
     if (job->report.count && !job->zero_bad) return refuse_bad_ids(job);
+    code = check_types(job);
+    if (code) return code;
     uint64_t row_bytes = job->table->source.cols * wte_dtype_bytes(job->type);
     if (row_bytes && job->ids.count > THREADS_BYTES / row_bytes) {
         wte_pool *pool;

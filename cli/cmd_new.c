@@ -48,6 +48,7 @@ static int plan_target(const cli *c, plan *p)
     p->path = cli_text(c, "output");
     p->name = cli_text(c, "name");
     if (!p->path) return cli_usage(c, "-o FILE is missing");
+    if (!*p->name) return cli_usage(c, "--name is empty: the table could not be asked for");
     p->to_stdout = strcmp(p->path, "-") == 0;
     p->npy = p->to_stdout || ends_with(p->path, ".npy");
     if (!p->npy && !ends_with(p->path, ".safetensors"))
@@ -164,7 +165,9 @@ static int write_table(const cli *c, const plan *p, wte_table *table, uint64_t b
         const char *const metadata[2][2] = { { "format", "pt" }, { "wte.init", origin(buf, p) } };
         status = wte_safetensors_write(p->path, &tensor, 1, metadata, 2, &err);
     }
-    return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_OUTPUT, &err);
+    /* a name that a tensor cannot have was typed */
+    const cli_side side = status == WTE_E_ARGUMENT ? CLI_SIDE_TYPED : CLI_SIDE_OUTPUT;
+    return status == WTE_OK ? CLI_DONE : cli_fail(c, status, side, &err);
 }
 
 static void tell_json(const plan *p, uint64_t bytes)

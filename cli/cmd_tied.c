@@ -1,6 +1,7 @@
 /* wte tied - are input table and output head one matrix? A verdict from the stored bytes for each
  * model, and the experiment: change one, look at the other. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wte/model.h>
@@ -97,6 +98,11 @@ static void print_report(const cli *c, const wte_model *m, const wte_model_table
     } else {
         print_table(c, "head", head);
     }
+    const wte_file *f = wte_model_file(m);
+    if (!head && f && wte_file_strays(f)) {
+        label(c, "");
+        puts("but the files hold tensors that the index does not list: see wte inspect");
+    }
     print_numbers(c, t);
     print_flag(c, wte_model_config_of(m), t);
     print_experiment(c, t);
@@ -147,7 +153,7 @@ static void json_difference(cli_json *j, const wte_tie *t)
     else
         cli_json_unsigned(j, "first_different", t->first_different);
     cli_json_f64(j, "max_difference", t->max_difference);
-    if (t->rows_different == 0) {
+    if (t->rows_different == 0 || isnan(t->max_difference)) {
         cli_json_null(j, "max_at");
         return;
     }

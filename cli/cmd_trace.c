@@ -44,7 +44,17 @@ static void print_id(const cli *c, const wte_trace *t)
            t->mapped ? ", and the model maps ids to rows" : "");
 }
 
-static void print_place(const cli *c, const wte_trace *t, bool full)
+/* Bytes are shown in this machine's order; the file may have them the other way round. */
+static bool is_reversed(const wte_model *m)
+{
+    const wte_model_table *table;
+    wte_tensor stored;
+    return wte_model_file(m) && wte_model_input(m, &table, NULL) == WTE_OK &&
+           wte_file_tensor(wte_model_file(m), table->tensor, &stored, NULL) == WTE_OK &&
+           stored.big_endian;
+}
+
+static void print_place(const cli *c, const wte_model *m, const wte_trace *t, bool full)
 {
     label(c, "tensor");
     put_text(t->tensor);
@@ -61,13 +71,13 @@ static void print_place(const cli *c, const wte_trace *t, bool full)
     }
     label(c, "bytes");
     cli_put_bytes(stdout, t->bytes, t->n_bytes, full);
-    putchar('\n');
+    puts(is_reversed(m) ? " in this machine's order; the file is big-endian" : "");
 }
 
 static void print_vector(const cli *c, const wte_trace *t, bool full)
 {
     label(c, "vector");
-    cli_put_vector(stdout, t->f64, t->dim, t->dtype, full);
+    cli_put_vector(stdout, t->f64, t->bytes, t->dim, t->dtype, full);
     putchar('\n');
     label(c, "norm");
     printf("%.6g\n", t->norm);
@@ -85,7 +95,7 @@ static void print_vector(const cli *c, const wte_trace *t, bool full)
     }
     putchar('\n');
     label(c, "scaled");
-    cli_put_vector(stdout, t->scaled, t->dim, t->dtype, full);
+    cli_put_vector(stdout, t->scaled, NULL, t->dim, t->dtype, full);
     putchar('\n');
 }
 
@@ -108,7 +118,7 @@ static void print_text(const cli *c, const wte_model *m, const wte_trace *t)
     put_text(wte_model_path(m));
     printf(": id %" PRIu64 "%s\n", t->id, cli_plain(c));
     print_id(c, t);
-    print_place(c, t, full);
+    print_place(c, m, t, full);
     print_vector(c, t, full);
     print_proof(c, "the vector is the stored row", t->same_bytes, t->same_bytes_why);
     print_proof(c, "one-hot x table is that row", t->one_hot, t->one_hot_why);
@@ -134,7 +144,7 @@ static void json_proof(cli_json *j, const char *key, wte_proof proof, const char
     cli_json_close(j);
 }
 
-static void json_place(cli_json *j, const wte_trace *t)
+static void json_place(cli_json *j, const wte_model *m, const wte_trace *t)
 {
     cli_json_bytes(j, "tensor", t->tensor, strlen(t->tensor));
     cli_json_text(j, "dtype", wte_type_name(t->dtype, t->block));
@@ -143,6 +153,7 @@ static void json_place(cli_json *j, const wte_trace *t)
     cli_json_unsigned(j, NULL, t->dim);
     cli_json_close(j);
     cli_json_bool(j, "transposed", t->transposed);
+    cli_json_bool(j, "big_endian", is_reversed(m));
     if (t->file[0]) {
         cli_json_bytes(j, "file", t->file, strlen(t->file));
         cli_json_unsigned(j, "begin", t->begin);
@@ -154,7 +165,7 @@ static void json_place(cli_json *j, const wte_trace *t)
     }
 }
 
-static void json_trace(cli_json *j, const wte_trace *t)
+static void json_trace(cli_json *j, const wte_model *m, const wte_trace *t)
 {
     cli_json_object(j, NULL);
     cli_json_unsigned(j, "id", t->id);
@@ -165,14 +176,14 @@ static void json_trace(cli_json *j, const wte_trace *t)
     cli_json_unsigned(j, "row", t->row);
     cli_json_text(j, "ordinal", t->ordinal);
     cli_json_bool(j, "mapped", t->mapped);
-    json_place(j, t);
+    json_place(j, m, t);
     json_bytes(j, "bytes", t->bytes, t->n_bytes);
-    cli_json_vector(j, "vector", t->f64, t->dim, t->dtype);
+    cli_json_vector(j, "vector", t->f64, t->bytes, t->dim, t->dtype);
     cli_json_f64(j, "norm", t->norm);
     cli_json_f64(j, "factor", t->factor);
     cli_json_f64(j, "factor_exact", t->factor_exact);
     cli_json_text(j, "factor_rule", t->factor_rule);
-    if (t->scaled) cli_json_vector(j, "scaled", t->scaled, t->dim, t->dtype);
+    if (t->scaled) cli_json_vector(j, "scaled", t->scaled, NULL, t->dim, t->dtype);
     json_proof(j, "same_bytes", t->same_bytes, t->same_bytes_why);
     json_proof(j, "one_hot", t->one_hot, t->one_hot_why);
     cli_json_close(j);
@@ -187,8 +198,19 @@ static int refuse_id(const cli *c, const wte_model *m, int64_t id)
     if (code) return code;
     return cli_say_fail(c, CLI_USAGE,
                         "%s: id %" PRId64 " has no row; the table has %" PRIu64
-                        " rows, counted from zero",
-                        wte_model_path(m), id, table->rows);
+                        " row%s, counted from zero",
+                        wte_model_path(m), id, table->rows, table->rows == 1 ? "" : "s");
+}
+
+/* All ids before anything is printed: half an answer is easily taken for the whole. */
+static int check_ids(const cli *c, const wte_model *m, const int64_t *ids, size_t n)
+{
+    const wte_model_table *table;
+    const int code = cli_input_table(c, m, &table);
+    if (code) return code;
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] < 0 || (uint64_t)ids[i] >= table->rows) return refuse_id(c, m, ids[i]);
+    return CLI_DONE;
 }
 
 static int trace_one(cli *c, const wte_model *m, int64_t id, wte_pool *pool, cli_json *j)
@@ -197,12 +219,10 @@ static int trace_one(cli *c, const wte_model *m, int64_t id, wte_pool *pool, cli
     wte_trace *t;
     wte_error err;
     opt.pool = pool;
-    if (id < 0) return refuse_id(c, m, id);
     const wte_status status = wte_model_trace(m, (uint64_t)id, &opt, &t, &err);
-    if (status == WTE_E_RANGE) return refuse_id(c, m, id);
     if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_INPUT, &err);
     if (j)
-        json_trace(j, t);
+        json_trace(j, m, t);
     else
         print_text(c, m, t);
     const bool fails = t->same_bytes == WTE_PROOF_FAILS || t->one_hot == WTE_PROOF_FAILS;
@@ -216,6 +236,7 @@ static int trace_all(cli *c, const wte_model *m, const int64_t *ids, size_t n)
     wte_pool *pool;
     cli_json json;
     int code = cli_pool(c, &pool), worst = CLI_DONE;
+    if (!code) code = check_ids(c, m, ids, n);
     if (code) return code;
     if (c->json) {
         cli_json_begin(&json, stdout, "wte.trace/1");

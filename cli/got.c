@@ -6,17 +6,32 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "out.h"
 
-#define SEPARATORS  ", \t\n[]"
-#define NUMBER_TEXT 400 /* longer than any f64 is written */
+#define SEPARATORS  ", \t\n[]\"" /* quotes stand around "NaN" in JSON */
+#define NUMBER_TEXT 400          /* longer than any f64 is written */
 
-static bool looks_typed(const char *text)
+/* Numbers as people have them: typed, or copied from what a program printed, with a word before the
+ * list and perhaps something after it ("tensor([[-0.4, 0.9]], grad_fn=...)"). *list gets the
+ * numbers, *n their length. */
+static bool looks_typed(const char *text, const char **list, size_t *n)
 {
-    for (const char *at = text; *at; at++)
-        if (!isdigit((unsigned char)*at) && !strchr("+-.eE" SEPARATORS, *at)) return false;
-    return strpbrk(text, "0123456789") != NULL;
+    const char *open = strchr(text, '['), *close = strrchr(text, ']');
+    bool digit = false;
+    *list = text;
+    *n = strlen(text);
+    if (open && close && close > open && open > text && open[-1] == '(') {
+        *list = open;
+        *n = (size_t)(close - open) + 1;
+    }
+    for (size_t i = 0; i < *n; i++) {
+        const char c = (*list)[i];
+        digit |= isdigit((unsigned char)c) || (i && c == ',');
+        if (!isdigit((unsigned char)c) && !strchr("+-.eEnaNiIfFtTyY" SEPARATORS, c)) return false;
+    }
+    return digit;
 }
 
 /* Half a unit of the last digit of a number as typed: "-0.4015" 0.00005, "12" 0.5, "1.50e2" 0.5. */
@@ -25,10 +40,10 @@ static bool read_number(const char *text, size_t n, double *value, double *half_
     char number[NUMBER_TEXT], unit[32];
     int64_t exponent = 0, decimals = 0;
     if (n >= sizeof number) return false;
-    memcpy(number, text, n);
+    for (size_t i = 0; i < n; i++) number[i] = (char)tolower((unsigned char)text[i]);
     number[n] = '\0';
     if (!cli_read_real(number, value)) return false;
-    char *e = strpbrk(number, "eE");
+    char *e = strchr(number, 'e');
     if (e && !cli_read_signed(e + 1 + (e[1] == '+'), &exponent)) return false;
     const size_t mantissa = e ? (size_t)(e - number) : n;
     const char *point = memchr(number, '.', mantissa);
@@ -103,8 +118,19 @@ static int read_file(const cli *c, const char *path, cli_got *out)
 
 int cli_got_read(const cli *c, const char *text, cli_got *out)
 {
+    const char *list;
+    size_t n;
     *out = (cli_got){ .typed = false };
-    return looks_typed(text) ? read_typed(c, text, out) : read_file(c, text, out);
+    if (!looks_typed(text, &list, &n)) {
+        if (strpbrk(text, ", \t\n[") && access(text, F_OK) != 0)
+            return cli_usage(c, "--got '%s': neither numbers nor a file", text);
+        return read_file(c, text, out);
+    }
+    char *numbers = strndup(list, n);
+    if (!numbers) return cli_say_fail(c, CLI_OUTPUT, "out of memory");
+    const int code = read_typed(c, numbers, out);
+    free(numbers);
+    return code;
 }
 
 void cli_got_clear(cli_got *got)

@@ -341,10 +341,11 @@ static int from_stored(const cli *c, const cli_ids *ids, uint64_t at, size_t n, 
     memcpy(out, stored, n * sizeof *out);
     for (size_t i = 0; i < n && ids->type == WTE_U64; i++)
         if (out[i] < 0)
-            return cli_say_fail(c, CLI_INPUT,
-                                "%s: position %" PRIu64 ": id %" PRIu64
-                                " is beyond any table's last row",
-                                ids->from, at + i, (uint64_t)out[i]);
+            return cli_say_fail(
+                c, CLI_INPUT,
+                "%s: id %" PRIu64 " at position %" PRIu64 " has no row: ids end below 2^63%s",
+                ids->from, (uint64_t)out[i], at + i,
+                (uint64_t)out[i] > UINT64_MAX - 1000 ? " (a negative number, stored as u64?)" : "");
     return CLI_DONE;
 }
 

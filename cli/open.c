@@ -2,6 +2,7 @@
 #include "open.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,19 +75,33 @@ cli_vocab cli_vocab_for(char *const *words, int n, bool as_text)
     return CLI_VOCAB_CHEAP;
 }
 
+/* An id of more than 63 bits: it cannot be counted like the others, but is told like them. */
+static int beyond(const cli *c, const wte_model *m, const char *word)
+{
+    const wte_model_table *table;
+    const int code = cli_input_table(c, m, &table);
+    if (code) return code;
+    if (table->rows == 0)
+        return cli_say_fail(c, CLI_USAGE, "%s: id %s has no row; the table is empty",
+                            wte_model_path(m), word);
+    return cli_say_fail(c, CLI_USAGE, "%s: id %s has no row; valid ids are 0..%" PRIu64,
+                        wte_model_path(m), word, table->rows - 1);
+}
+
 int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text, int64_t *id)
 {
     *id = 0;
     if (!as_text && is_id(word)) {
         if (cli_read_signed(word, id)) return CLI_DONE;
-        return cli_say_fail(c, CLI_USAGE, "id %s is beyond any table's last row", word);
+        return beyond(c, m, word);
     }
     const wte_vocab *vocab = wte_model_vocab(m);
     if (!vocab) {
         const char *problem = wte_model_vocab_problem(m);
         if (*problem) return cli_say_fail(c, CLI_INPUT, "%s", problem);
         return cli_say_fail(c, CLI_USAGE,
-                            "'%s' is no number, and %s has no vocabulary in which to find a token",
+                            "'%s' is no id (whole numbers are), and %s has no vocabulary in which "
+                            "to find a token",
                             word, wte_model_path(m));
     }
     wte_error err;

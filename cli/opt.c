@@ -274,14 +274,16 @@ static int check_words(const cli *c)
     return CLI_DONE;
 }
 
+#define THREADS_MOST 256 /* as wte_pool_create says */
 /* Said here, since a command may find that it needs no threads at all. */
 static int check_threads(const cli *c)
 {
     uint64_t threads;
     if (!(c->command->common & CLI_WITH_THREADS)) return CLI_DONE;
-    if (!cli_unsigned(c, "threads", 1, &threads) || (threads >= 1 && threads <= UINT32_MAX))
+    if (!cli_unsigned(c, "threads", 1, &threads) || (threads >= 1 && threads <= THREADS_MOST))
         return CLI_DONE;
-    return cli_usage(c, "--threads %s: wants at least 1", cli_text(c, "threads"));
+    return cli_usage(c, "--threads %s: wants a number from 1 to %d", cli_text(c, "threads"),
+                     THREADS_MOST);
 }
 
 int cli_parse(cli *c, int argc, char **argv)

@@ -80,6 +80,39 @@ static void a_message_is_one_line_fit_for_a_terminal(void **state)
     assert_int_equal(err.message[sizeof err.message - 2], '?');
 }
 
+/* What is wrong with a file matters more than in which of many folders it lies. */
+static void a_long_path_does_not_hide_the_fault(void **state)
+{
+    (void)state;
+    static const char fault[] = ": tensor 'wte.weight': shape x f32 is 40000 bytes, but its "
+                                "data_offsets span 24 (byte 77)";
+    wte_error err;
+    char path[4096];
+    for (size_t lead = 0; lead < 4000; lead += lead < 300 ? 1 : 97) {
+        for (size_t i = 0; i < lead; i++) path[i] = "\xc4\xa0"[i % 2];
+        memcpy(path + lead, "/snapshots/0e9e39f2/model.safetensors", 38);
+        (void)wte__fail(&err, WTE_E_FORMAT, 77, "%s%s", path, fault);
+        const size_t n = strlen(err.message), tail = strlen(fault);
+        assert_true(n >= tail + 37);
+        assert_string_equal(err.message + n - tail, fault);
+        assert_memory_equal(err.message + n - tail - 37, path + lead, 37);
+        if (lead > 200) assert_memory_equal(err.message, "...", 3);
+        (void)wte__fail_os(&err, WTE_E_IO, ENOENT, "%s", path);
+        assert_non_null(strstr(err.message, "/model.safetensors: No such file or directory"));
+        (void)wte__fail(&err, WTE_E_FORMAT, 0, "truncated: needs 8 bytes, but has 7");
+        wte__error_prefix(&err, path);
+        assert_non_null(strstr(err.message, "/model.safetensors: truncated: needs 8 bytes"));
+    }
+    assert_null(strchr(err.message, '?')); /* shortened at a whole character */
+    /* both too long: some of the path stays, and the end of the message goes */
+    char text[400];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    (void)wte__fail(&err, WTE_E_FORMAT, 0, "%s: %s", path, text);
+    assert_int_equal(strlen(err.message), sizeof err.message - 1);
+    assert_non_null(strstr(err.message, "/snapshots/0e9e39f2/model.safetensors: xxx"));
+}
+
 static const char *show(const char *text, size_t n)
 {
     static char buf[WTE__NAME_SHOWN + 8];
@@ -209,6 +242,7 @@ static const struct CMUnitTest tests[] = {
     TEST("a prefix goes before the message", a_prefix_goes_before_the_message),
     TEST("a message is one line fit for a terminal", a_message_is_one_line_fit_for_a_terminal),
     TEST("names are shown without control bytes, cut at whole characters", names_are_shown_safely),
+    TEST("a long path does not hide the fault", a_long_path_does_not_hide_the_fault),
     TEST("a long path keeps its end", a_long_path_keeps_its_end),
     TEST("options of the same age are copied", options_of_the_same_age_are_copied),
     TEST("older options leave the new defaults", older_options_leave_the_new_defaults),

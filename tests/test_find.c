@@ -486,7 +486,65 @@ static void very_many_lookalikes_keep_only_the_best(void **state)
     test_scratch_remove(dir);
 }
 
+/* Cut at the NUL it would be the name of the other tensor. */
+static void a_name_that_holds_a_nul_is_shown_whole(void **state)
+{
+    (void)state;
+    const stored list[] = { { "wte\\u0000.weight", "F32", 3, 2, NULL, 4 },
+                            { "wte", "F32", 5, 7, NULL, 4 } };
+    const char *dir = make_model(NULL, list, 2);
+    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
+    const wte_model_table *table;
+    wte_model *m;
+    wte_error err;
+    m = open_model(dir);
+    for (uint64_t i = 0; i < 2; i++) {
+        wte_tensor t;
+        assert_ok(wte_file_tensor(wte_model_file(m), i, &t, &err), err);
+        assert_int_equal(t.name_bytes, i ? 3 : 11);
+    }
+    wte_model_free(m);
+    opt.tensor = "wte";
+    assert_ok(wte_model_open(dir, &opt, &m, &err), err);
+    assert_ok(wte_model_input(m, &table, &err), err);
+    assert_int_equal(table->rows, 5);
+    assert_string_equal(table->name, "wte");
+    wte_model_free(m);
+    test_scratch_remove(dir);
+    dir = make_model(NULL, list, 1);
+    m = open_model(dir);
+    assert_ok(wte_model_input(m, &table, &err), err);
+    assert_string_equal(table->name, "wte\xe2\x90\x80.weight");
+    wte_model_free(m);
+    test_scratch_remove(dir);
+}
+
+static void a_single_tensor_that_is_no_table_is_described(void **state)
+{
+    (void)state;
+    static const struct {
+        stored tensor;
+        const char *part;
+    } cases[] = {
+        { { "a", "F32", 3, 0, NULL, 4 }, "its one tensor is 'a' of shape [3] f32, but a table is" },
+        { { "mask", "BOOL", 3, 2, NULL, 1 }, "'mask' of shape [3, 2] bool" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *dir = make_model(NULL, &cases[i].tensor, 1);
+        const wte_model_table *table;
+        wte_error err;
+        wte_model *m = open_model(dir);
+        assert_fails(wte_model_input(m, &table, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+                     cases[i].part);
+        wte_model_free(m);
+        test_scratch_remove(dir);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    TEST("a name that holds a NUL is shown whole", a_name_that_holds_a_nul_is_shown_whole),
+    TEST("a single tensor that is no table is described",
+         a_single_tensor_that_is_no_table_is_described),
     TEST("every family of the table of names has its input table and head found",
          every_family_has_its_tables_found),
     TEST("wrappers of trainers and compilers do not hide the table",

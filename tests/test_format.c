@@ -54,8 +54,14 @@ static const struct {
             WTE_E_FORMAT, "is a program or library (ELF)"),
     FOREIGN("\x89PNG\r\n\x1a\n\0\0\0\x0d", WTE_E_FORMAT, "is a PNG image"),
     FOREIGN("%PDF-1.7\n%", WTE_E_FORMAT, "is a PDF document"),
-    FOREIGN("the 0.418 0.24968 -0.41242", WTE_E_FORMAT,
-            "it begins with the bytes 74 68 65 20 30 2e 34 31"),
+    FOREIGN("the 0.418 0.24968 -0.41242\nof 0.7", WTE_E_FORMAT,
+            "it begins with 'the 0.418 0.24968 -0.41242'"),
+    FOREIGN("Entry not found", WTE_E_FORMAT,
+            "is text, not tensors (was it an error reply?); it begins with 'Entry not found'"),
+    FOREIGN("Acc\xc3\xa8s refus\xc3\xa9", WTE_E_FORMAT, "begins with 'Acc\xc3\xa8s refus\xc3\xa9'"),
+    FOREIGN("\x08\x07\x12\x07pytorch", WTE_E_FORMAT,
+            "it begins with the bytes 08 07 12 07 70 79 74 6f"),
+    FOREIGN("pytorch\xff", WTE_E_FORMAT, "it begins with the bytes 70 79 74 6f 72 63 68 ff"),
 };
 
 /* What is cut is told at its end, everything else at its start. */
@@ -78,6 +84,21 @@ static void what_is_no_file_of_tensors_is_named(void **state)
             fail_msg("number %zu: status %d, where %llu (not '%s'): %s", i, (int)status,
                      (unsigned long long)err.where, foreign[i].part, err.message);
     }
+}
+
+/* A long text may be cut inside a character where the look at its start ends. */
+static void a_long_text_is_told_as_text(void **state)
+{
+    (void)state;
+    char text[600];
+    wte_error err = { 0 };
+    memset(text, 'x', sizeof text);
+    memcpy(text, "Sorry\r\n", 7);
+    memcpy(text + 511, "\xc3\xa8", 2);
+    assert_fails(open_bytes(text, sizeof text, &err), err, WTE_E_FORMAT, 0, "begins with 'Sorry'");
+    text[500] = '\1';
+    assert_fails(open_bytes(text, sizeof text, &err), err, WTE_E_FORMAT, 0,
+                 "begins with the bytes");
 }
 
 static void an_archive_of_tar_is_named(void **state)
@@ -368,6 +389,7 @@ static void formats_have_names(void **state)
 
 static const struct CMUnitTest tests[] = {
     TEST("what is no file of tensors is named", what_is_no_file_of_tensors_is_named),
+    TEST("a long text is told as text", a_long_text_is_told_as_text),
     TEST("a tar archive is named", an_archive_of_tar_is_named),
     TEST("an empty file is called empty", an_empty_file_is_called_empty),
     TEST("names of files prove nothing", names_of_files_prove_nothing),

@@ -213,6 +213,43 @@ static void a_broken_shard_is_named_itself(void **state)
                  SHARD_2 ": is a directory");
 }
 
+/* What lies where a shard should: the same things are named as for a file alone. */
+static void what_is_no_shard_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t n;
+        wte_status status;
+        const char *part;
+    } wrong[] = {
+        { "version https://git-lfs.github.com/spec/v1\noid sha256:4665\nsize 4378912\n", 72,
+          WTE_E_FORMAT, "a Git LFS pointer of 72 bytes, not the file: that has 4378912 bytes" },
+        { "<!DOCTYPE html><html>", 21, WTE_E_FORMAT, "is a web page (HTML)" },
+        { "Entry not found", 15, WTE_E_FORMAT, "is text, not tensors" },
+        { "PK\x03\x04\x14\0\0\0\x08\0", 10, WTE_E_FORMAT,
+          "is a file of kind npz, but a shard is safetensors" },
+        { "GGUF\x03\0\0\0\1\0\0\0\0\0\0\0", 16, WTE_E_FORMAT,
+          "is a file of kind gguf, but a shard is safetensors" },
+        { "\x93NUMPY\1\0\x76\0{'descr'", 18, WTE_E_FORMAT,
+          "is a file of kind npy, but a shard is safetensors" },
+        { "{\"weight_map\":{}}", 17, WTE_E_FORMAT,
+          "is a file of kind safetensors index, but a shard is safetensors" },
+        { "", 0, WTE_E_FORMAT, "is empty (0 bytes)" },
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        wte_error err = { 0 };
+        wte_file *f;
+        uint64_t mark;
+        char path[128], part[160];
+        snprintf(path, sizeof path, "%s/" SHARD_2, folder);
+        snprintf(part, sizeof part, SHARD_2 ": %s", wrong[i].part);
+        test_write_file(path, wrong[i].bytes, wrong[i].n);
+        assert_fails(open_index(good_index, NULL, &mark, &f, &err), err, wrong[i].status, 0, part);
+        assert_null(f);
+    }
+}
+
 static void an_index_in_memory_has_no_folder(void **state)
 {
     (void)state;
@@ -289,6 +326,7 @@ static const struct CMUnitTest tests[] = {
                an_index_reaches_no_file_outside_its_folder),
     SHARD_TEST("a broken index is refused", a_broken_index_is_refused),
     SHARD_TEST("a broken shard is named itself", a_broken_shard_is_named_itself),
+    SHARD_TEST("what is no shard is named", what_is_no_shard_is_named),
     SHARD_TEST("an index in memory has no folder", an_index_in_memory_has_no_folder),
     TEST("the cap on shards is exact", the_cap_on_shards_is_exact),
     SHARD_TEST("a large index is refused by size", a_large_index_is_refused_by_size),

@@ -3,6 +3,9 @@
  *
  * Handles are not locked. A built table, file, vocab or model is immutable and may be read from any
  * number of threads at once. The library never prints, exits, aborts or changes the locale.
+ *
+ * A function that returns a status answers NULL, where it needs a pointer, with WTE_E_ARGUMENT. On
+ * failure the handle behind `out` is NULL. Functions that only ask a handle something need one.
  */
 #ifndef WTE_BASE_H
 #define WTE_BASE_H
@@ -72,7 +75,8 @@ WTE_API uint32_t wte_utf8_next(const void *text, uint64_t bytes, bool *safe);
 /** Where memory comes from. NULL wherever one is asked for means the C library's (2 MiB and larger
  *  blocks then lie on huge pages where the system has them).
  *  alloc    `bytes` > 0, `align` a power of two <= 2 MiB; NULL when there is none
- *  release  gets back exactly what alloc gave, with the same `bytes`; never called with NULL */
+ *  release  gets back exactly what alloc gave, with the same `bytes`; never called with NULL
+ *  The struct must outlive everything that is made with it. */
 typedef struct wte_allocator {
     void *(*alloc)(void *ctx, size_t bytes, size_t align);
     void (*release)(void *ctx, void *block, size_t bytes);

@@ -41,7 +41,7 @@ typedef struct wte_candidate {
 
 /** The table that plays a role. */
 typedef struct wte_model_table {
-    const char *name; /* tensor name ("demo" for the built-in table) */
+    const char *name; /* tensor name ("demo" for the built-in table); a NUL in it as U+2400 */
     const char *why;  /* the rule that found it */
     wte_dtype dtype;
     uint64_t rows, dim; /* as the role sees it: rows = token ids it answers */
@@ -140,7 +140,9 @@ typedef struct wte_tie {
     uint64_t wasted_bytes;               /* equal bytes / equal values: size of the second copy */
     uint64_t rows_different;             /* independent: of the rows both have */
     uint64_t first_different;            /* row; WTE_NOWHERE when none */
-    double max_difference; /* largest |input - head|; NaN-against-number counts as infinity */
+    double
+        max_difference; /* largest |input - head|; NaN-against-number counts as infinity; NaN:
+                           no difference can be told (widths differ, types that do not convert) */
     uint64_t max_row, max_col;
     /* the experiment: one element of the input table is changed in a private copy-on-write view */
     bool tried; /* false: why_not says why */

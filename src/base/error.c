@@ -59,17 +59,43 @@ static void tidy(char *message)
     }
 }
 
+#define WHOLE_TEXT ((size_t)4608) /* a path of 4095 bytes and what is said about it */
+#define PATH_SHOWN 40             /* of a path that is shortened, at least so much of its end */
+#define DOTS       "..."
+
+/* A text that does not fit loses the beginning of the path it starts with, not what is said about
+ * the file: paths of a model cache are long, and their ends tell them apart. */
+static void fit(char *message, size_t cap, char *text)
+{
+    size_t n = strlen(text);
+    const char *end = strstr(text, ": ");
+    const size_t path = end ? (size_t)(end - text) : 0;
+    if (n >= cap && path > PATH_SHOWN + strlen(DOTS) && memchr(text, '/', path)) {
+        size_t cut = n - (cap - 1) + strlen(DOTS);
+        if (cut > path - PATH_SHOWN) cut = path - PATH_SHOWN;
+        while (cut < path && ((unsigned char)text[cut] & 0xc0) == 0x80) cut++;
+        text += cut - strlen(DOTS);
+        memcpy(text, DOTS, strlen(DOTS));
+        n = strlen(text);
+    }
+    if (n >= cap) n = cap - 1;
+    memcpy(message, text, n);
+    message[n] = '\0';
+    tidy(message);
+}
+
 wte_status(wte__fail)(wte_error *err, wte_status s, uint64_t where, const char *fmt, ...)
 {
     if (err) {
         va_list ap;
+        char whole[WHOLE_TEXT];
         err->status = (int32_t)s;
         err->sys_errno = 0;
         err->where = where;
         va_start(ap, fmt);
-        vsnprintf(err->message, sizeof err->message, fmt, ap);
+        vsnprintf(whole, sizeof whole, fmt, ap);
         va_end(ap);
-        tidy(err->message);
+        fit(err->message, sizeof err->message, whole);
     }
     return s;
 }
@@ -78,34 +104,34 @@ wte_status(wte__fail_os)(wte_error *err, wte_status s, int sys_errno, const char
 {
     if (err) {
         va_list ap;
+        char whole[WHOLE_TEXT], buf[96];
         err->status = (int32_t)s;
         err->sys_errno = sys_errno;
         err->where = WTE_NOWHERE;
         va_start(ap, fmt);
-        vsnprintf(err->message, sizeof err->message, fmt, ap);
+        vsnprintf(whole, sizeof whole - sizeof buf, fmt, ap);
         va_end(ap);
-        size_t used = strlen(err->message);
-        char buf[96];
+        size_t used = strlen(whole);
         const char *text = error_text(sys_errno, buf, sizeof buf);
-        snprintf(err->message + used, sizeof err->message - used, ": %s", text);
-        tidy(err->message);
+        snprintf(whole + used, sizeof whole - used, ": %s", text);
+        fit(err->message, sizeof err->message, whole);
     }
     return s;
 }
 
+wte_status wte__need(const void *pointer, const char *what, wte_error *err)
+{
+    if (pointer) return WTE_OK;
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s is NULL", what);
+}
+
 void wte__error_prefix(wte_error *err, const char *prefix)
 {
+    char whole[WHOLE_TEXT];
     if (!err) return;
-    char old[sizeof err->message];
-    memcpy(old, err->message, sizeof old);
-    int used = snprintf(err->message, sizeof err->message, "%s: ", prefix);
-    if (used > 0 && (size_t)used < sizeof err->message) {
-        size_t room = sizeof err->message - (size_t)used, n = strlen(old);
-        if (n >= room) n = room - 1;
-        memcpy(err->message + used, old, n);
-        err->message[(size_t)used + n] = '\0';
-    }
-    tidy(err->message);
+    snprintf(whole, sizeof whole, "%.*s: %s", (int)(sizeof whole - sizeof err->message - 3), prefix,
+             err->message);
+    fit(err->message, sizeof err->message, whole);
 }
 
 wte_status wte__options(void *dst, size_t dst_size, const void *src, wte_error *err)

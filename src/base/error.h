@@ -9,6 +9,9 @@ __attribute__((format(printf, 4, 5))) wte_status wte__fail(wte_error *err, wte_s
 /* The same with errno and its text appended: "<fmt>: No such file or directory". */
 __attribute__((format(printf, 4, 5))) wte_status wte__fail_os(wte_error *err, wte_status s,
                                                               int sys_errno, const char *fmt, ...);
+/* E_ARGUMENT, "<what> is NULL", when it is; else WTE_OK. What public functions ask of pointers that
+ * they need: a caller's slip is an error to be read, not a crash in here. */
+wte_status wte__need(const void *pointer, const char *what, wte_error *err);
 /* Put "prefix: " before the message of an error that a callee filled. */
 void wte__error_prefix(wte_error *err, const char *prefix);
 

@@ -143,6 +143,7 @@ static void keep_off_caller(wte_pool *p)
 
 wte_status wte_pool_create(uint32_t threads, wte_pool **out, wte_error *err)
 {
+    WTE_TRY(wte__need(out, "wte_pool_create: out", err));
     *out = NULL;
     if (threads == 0) {
         int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -11,6 +11,7 @@ struct wte_writer {
 
 wte_status wte_writer_create(const char *path, wte_writer **out, wte_error *err)
 {
+    WTE_TRY(wte__need(out, "wte_writer_create: out", err));
     *out = NULL;
     if (!path || !*path) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no file is named");
     wte_writer *w = wte__alloc_zeroed(NULL, sizeof *w);
@@ -31,11 +32,14 @@ int wte_writer_fd(const wte_writer *w)
 
 wte_status wte_writer_put(wte_writer *w, const void *data, uint64_t bytes, wte_error *err)
 {
+    WTE_TRY(wte__need(w, "wte_writer_put: the writer", err));
+    if (bytes) WTE_TRY(wte__need(data, "wte_writer_put: data", err));
     return wte__replace_write(&w->replace, data, bytes, err);
 }
 
 wte_status wte_writer_commit(wte_writer *w, wte_error *err)
 {
+    WTE_TRY(wte__need(w, "wte_writer_commit: the writer", err));
     return wte__replace_commit(&w->replace, err);
 }
 

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "format/format.h"
 
 static const struct {
@@ -30,14 +31,60 @@ const char *wte_format_name(wte_format format)
     return "unknown";
 }
 
+/* Whether the start of a file is text, as far as it was read: no control bytes, valid UTF-8 (the
+ * last character may be cut). */
+static bool is_text(const wte__head *head)
+{
+    uint32_t n;
+    for (uint64_t i = 0; i < head->n; i += n) {
+        const uint8_t c = head->bytes[i];
+        uint32_t code;
+        n = 1;
+        if (c == '\t' || c == '\n' || c == '\r') continue;
+        if (c < 0x20 || c == 0x7f) return false;
+        n = wte__utf8_get(head->bytes + i, head->n - i, &code);
+        if (n == 0) return head->n < head->size && head->n - i < 4;
+    }
+    return head->n > 0;
+}
+
 static wte_status unknown(const wte__head *head, const char *path, wte_error *err)
 {
-    char hex[3 * 8 + 1] = "";
+    char hex[3 * 8 + 1] = "", shown[WTE__NAME_SHOWN];
+    if (is_text(head)) {
+        uint64_t n = 0;
+        while (n < head->n && head->bytes[n] != '\n' && head->bytes[n] != '\r') n++;
+        return wte__fail(err, WTE_E_FORMAT, 0,
+                         "%s: is text, not tensors (was it an error reply?); it begins with '%s'",
+                         path, wte__show(shown, head->bytes, n));
+    }
     for (size_t i = 0; i < 8 && i < head->n; i++)
         snprintf(hex + 3 * i, sizeof hex - 3 * i, " %02x", head->bytes[i]);
     return wte__fail(err, WTE_E_FORMAT, 0,
                      "%s: no file of tensors that this build knows: it begins with the bytes%s",
                      path, hex);
+}
+
+static wte_status read_head(const wte__file *file, const char *path, wte__head *head,
+                            wte_error *err)
+{
+    head->size = file->size;
+    head->n = file->size < sizeof head->bytes ? file->size : sizeof head->bytes;
+    return wte__file_read_at(file, 0, head->bytes, head->n, path, err);
+}
+
+wte_status wte__shard_check(const wte__file *file, const char *path, wte_error *err)
+{
+    wte__head head;
+    WTE_TRY(read_head(file, path, &head, err));
+    const wte__match match = wte__safetensors_match(&head);
+    if (match == WTE__MATCH_YES) return WTE_OK;
+    WTE_TRY(wte__foreign(&head, path, err));
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (formats[i].format != WTE_FORMAT_SAFETENSORS && formats[i].match(&head) > match)
+            return wte__fail(err, WTE_E_FORMAT, 0, "%s: is a file of kind %s, but a shard is %s",
+                             path, formats[i].name, wte_format_name(WTE_FORMAT_SAFETENSORS));
+    return match == WTE__MATCH_NO ? unknown(&head, path, err) : WTE_OK;
 }
 
 static wte_status read_as(wte_file *f, const wte__head *head, wte__match match, wte_error *err)
@@ -56,9 +103,7 @@ static wte_status read_content(wte_file *f, wte_error *err)
 {
     const wte__file *file = &f->parts[0].file;
     wte__head head;
-    head.size = file->size;
-    head.n = file->size < sizeof head.bytes ? file->size : sizeof head.bytes;
-    WTE_TRY(wte__file_read_at(file, 0, head.bytes, head.n, f->path, err));
+    WTE_TRY(read_head(file, f->path, &head, err));
     WTE_TRY(read_as(f, &head, WTE__MATCH_YES, err));
     if (f->format != WTE_FORMAT_UNKNOWN) return WTE_OK;
     WTE_TRY(wte__foreign(&head, f->path, err));
@@ -201,6 +246,8 @@ static wte_status check_number(const wte_file *f, uint64_t i, uint64_t n, wte_er
 
 wte_status wte_file_tensor(const wte_file *f, uint64_t i, wte_tensor *out, wte_error *err)
 {
+    WTE_TRY(wte__need(f, "wte_file_tensor: the file", err));
+    WTE_TRY(wte__need(out, "wte_file_tensor: out", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
     describe(f, &f->entries[i], out);
     return WTE_OK;
@@ -208,6 +255,8 @@ wte_status wte_file_tensor(const wte_file *f, uint64_t i, wte_tensor *out, wte_e
 
 wte_status wte_file_stray(const wte_file *f, uint64_t i, wte_tensor *out, wte_error *err)
 {
+    WTE_TRY(wte__need(f, "wte_file_stray: the file", err));
+    WTE_TRY(wte__need(out, "wte_file_stray: out", err));
     WTE_TRY(check_number(f, i, wte_file_strays(f), err));
     describe(f, &f->entries[f->n_listed + i], out);
     return WTE_OK;
@@ -217,7 +266,10 @@ wte_status wte_file_find(const wte_file *f, const char *name, uint64_t name_byte
                          wte_error *err)
 {
     const wte_bytes text = { (const uint8_t *)name, name_bytes };
+    WTE_TRY(wte__need(i, "wte_file_find: i", err));
     *i = 0;
+    WTE_TRY(wte__need(f, "wte_file_find: the file", err));
+    if (name_bytes) WTE_TRY(wte__need(name, "wte_file_find: name", err));
     if (wte__names_find(&f->names, text, i)) return WTE_OK;
     char shown[WTE__NAME_SHOWN], nearest[WTE__NEAREST_TEXT];
     return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: has no tensor '%s'%s", f->path,
@@ -227,6 +279,8 @@ wte_status wte_file_find(const wte_file *f, const char *name, uint64_t name_byte
 
 wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out, wte_error *err)
 {
+    WTE_TRY(wte__need(f, "wte_file_rows: the file", err));
+    WTE_TRY(wte__need(out, "wte_file_rows: out", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
     return wte__entry_rows(&f->entries[i], out, err);
 }
@@ -234,6 +288,8 @@ wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out, wte_error
 wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at, void *out, uint64_t n,
                          wte_error *err)
 {
+    WTE_TRY(wte__need(f, "wte_file_read: the file", err));
+    if (n) WTE_TRY(wte__need(out, "wte_file_read: out", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
     const wte__entry *e = &f->entries[i];
     const wte__part *part = &f->parts[e->part];

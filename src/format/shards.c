@@ -196,7 +196,7 @@ static wte_status open_shard(reader *r, size_t i, const char *dir)
     if (!part) return no_memory(r);
     wte_error why = { 0 };
     wte_status status = wte__file_open(&part->file, path, &why);
-    if (status == WTE_OK) return WTE_OK;
+    if (status == WTE_OK) return wte__shard_check(&part->file, path, r->err);
     wte__show(a, r->shards[i], strlen(r->shards[i]));
     wte__show(b, l->tensor.data, l->tensor.size);
     if (why.sys_errno == EMFILE)

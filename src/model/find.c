@@ -159,7 +159,7 @@ static wte_status judge_named(struct find *f, const wte__name *name, struct scor
     if (f->gguf && rule->role == WTE_ROLE_HEAD && !is_gguf_head(s))
         s->outside = "the head of a GGUF file is called output.weight";
     if (!s->outside && !is_matrix) s->outside = "not a matrix";
-    if (!s->outside && !usable) s->outside = "its elements cannot be read as numbers by row";
+    if (!s->outside && !usable) s->outside = "its elements are not whole bytes";
     if (s->outside) {
         s->role = WTE_ROLE_OTHER;
         return add(f, s);
@@ -183,17 +183,19 @@ static wte_status judge_tensor(struct find *f, uint64_t i)
     s.name = t.name;
     s.name_bytes = t.name_bytes;
     bool is_matrix = matrix_of(&t, &s.rows, &s.dim);
-    bool usable =
-        t.block || (wte_dtype_bytes(t.dtype) != 0 && t.dtype != WTE_BOOL && t.dtype != WTE_C64);
+    /* an unknown name with the shape of the table may be a mask or a table of rotations */
+    bool usable = t.block || wte_dtype_bytes(t.dtype) != 0,
+         numbers = t.dtype != WTE_BOOL && t.dtype != WTE_C64;
     /* a table whose rows were never gathered is saved as an empty list: still the table */
     if (!is_matrix && t.rank == 1 && t.shape[0] == 0) is_matrix = true;
     wte__name name = wte__name_judge(t.name, t.name_bytes);
-    if (is_matrix && usable) {
+    if (wte_file_format(f->m->file) == WTE_FORMAT_NPY) numbers = true;
+    if (is_matrix && usable && numbers) {
         f->matrices++;
         f->last_matrix = f->matrices == 1 ? i : WTE_NOWHERE;
     }
     if (name.rule) return judge_named(f, &name, &s, is_matrix, usable);
-    return is_matrix && usable ? add_by_shape(f, &s) : WTE_OK;
+    return is_matrix && usable && numbers ? add_by_shape(f, &s) : WTE_OK;
 }
 
 /* Best first; equal scores: the shorter name, then by bytes, so that the order in the file does not
@@ -346,12 +348,28 @@ static wte_status view_named(struct find *f, unsigned slot, const char *name)
     return WTE_OK;
 }
 
+/* "'array' of shape [2, 2, 3] f32": why a tensor is no table is mostly seen from that. */
+static void put_tensor(char *text, size_t cap, const wte_tensor *t)
+{
+    char shown[WTE__NAME_SHOWN], shape[64] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < t->rank && used < sizeof shape; i++) {
+        int n =
+            snprintf(shape + used, sizeof shape - used, "%s%" PRIu64, i ? ", " : "", t->shape[i]);
+        used += n > 0 ? (size_t)n : sizeof shape;
+    }
+    snprintf(text, cap, "'%.40s' of shape [%s] %s", wte__show(shown, t->name, t->name_bytes), shape,
+             wte_dtype_name(t->dtype));
+}
+
 /* Nothing fits: say what there is, so that the caller can name a tensor. */
 static void tell_no_input(struct find *f)
 {
     wte_model *m = f->m;
     char text[160] = "", shown[WTE__NAME_SHOWN];
+    const uint64_t n_tensors = wte_file_tensors(m->file);
     size_t used = 0;
+    wte_tensor only;
     for (size_t i = 0; i < f->n && i < 3; i++) {
         int n = snprintf(text + used, sizeof text - used, "%s'%.40s'", i ? ", " : "",
                          wte__show(shown, f->list[i].name, f->list[i].name_bytes));
@@ -359,9 +377,18 @@ static void tell_no_input(struct find *f)
         used += (size_t)n;
     }
     text[used] = '\0';
+    if (n_tensors == 1 && wte_file_tensor(m->file, 0, &only, NULL) == WTE_OK) {
+        put_tensor(text, sizeof text, &only);
+        (void)wte__fail(
+            &m->no_input, WTE_E_NOT_FOUND, WTE_NOWHERE,
+            "%s: no token table: its one tensor is %s, but a table is a matrix of numbers "
+            "of whole bytes, one row a token (--tensor takes what is given)",
+            m->path, text);
+        return;
+    }
     (void)wte__fail(&m->no_input, WTE_E_NOT_FOUND, WTE_NOWHERE,
                     "%s: no token table among %" PRIu64 " tensors%s%s; name it with --tensor",
-                    m->path, wte_file_tensors(m->file), used ? "; nearest: " : "", text);
+                    m->path, n_tensors, used ? "; nearest: " : "", text);
 }
 
 static wte_status choose_input(struct find *f)

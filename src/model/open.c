@@ -107,8 +107,9 @@ static wte_status several(const char *dir, uint64_t n, const char *what, const c
 {
     char one[WTE__NAME_SHOWN], two[WTE__NAME_SHOWN];
     return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
-                     "%s: %" PRIu64 " %s: name one of '%.60s', '%.60s', ...", dir, n, what,
-                     wte__show(one, first, strlen(first)), wte__show(two, second, strlen(second)));
+                     "%s: %" PRIu64 " %s: name one of '%.60s', '%.60s'%s", dir, n, what,
+                     wte__show(one, first, strlen(first)), wte__show(two, second, strlen(second)),
+                     n > 2 ? ", ..." : "");
 }
 
 static wte_status place_in_directory(struct place *p, const char *dir, wte_error *err)
@@ -260,7 +261,10 @@ wte_status wte_model_open(const char *path, const wte_model_options *opt, wte_mo
                           wte_error *err)
 {
     wte_model_options o = WTE_MODEL_OPTIONS_INIT;
+    WTE_TRY(wte__need(out, "wte_model_open: out", err));
     *out = NULL;
+    WTE_TRY(wte__need(path, "wte_model_open: path", err));
+    if (!*path) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_model_open: path is empty");
     WTE_TRY(wte__options(&o, sizeof o, opt, err));
     wte_model *m = wte__alloc_zeroed(o.allocator, sizeof *m);
     if (!m) return wte__no_memory(err, sizeof *m, "a model");
@@ -332,6 +336,9 @@ const wte_candidate *wte_model_candidate(const wte_model *m, uint64_t i)
 
 wte_status wte_model_input(const wte_model *m, const wte_model_table **out, wte_error *err)
 {
+    WTE_TRY(wte__need(out, "wte_model_input: out", err));
+    *out = NULL;
+    WTE_TRY(wte__need(m, "wte_model_input: the model", err));
     *out = m->has_input ? &m->input : NULL;
     if (m->has_input) return WTE_OK;
     if (err) *err = m->no_input;
@@ -345,8 +352,11 @@ const wte_model_table *wte_model_head(const wte_model *m)
 
 wte_status wte_model_row(const wte_model *m, uint64_t id, uint64_t *row, wte_error *err)
 {
-    const wte_model_table *input = &m->input;
+    const wte_model_table *input;
+    WTE_TRY(wte__need(row, "wte_model_row: row", err));
     *row = 0;
+    WTE_TRY(wte__need(m, "wte_model_row: the model", err));
+    input = &m->input;
     if (!m->has_input) return wte_model_input(m, &input, err);
     if (input->rows == 0)
         return wte__fail(err, WTE_E_RANGE, id, "%s: token id %" PRIu64 ", but the table is empty",

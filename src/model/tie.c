@@ -121,6 +121,24 @@ static bool judge_shapes(const wte_model *m, wte_tie *t)
     return true;
 }
 
+/* Two types of which one has no values here: neither bytes nor numbers can be compared, and what
+ * was not compared is not called equal. False when they can be. */
+static bool judge_types(const wte_model *m, wte_tie *t, uint64_t shared)
+{
+    const wte_model_config *said = &m->config.said;
+    const wte_dtype a = m->input.dtype, b = m->head.dtype;
+    if (a == b || (wte_dtype_converts(a) && wte_dtype_converts(b))) return false;
+    t->verdict = WTE_TIE_INDEPENDENT;
+    t->flag_agrees = !said->tied || !said->tie_decided;
+    t->rows_different = shared;
+    t->first_different = shared ? 0 : WTE_NOWHERE;
+    t->max_difference = (double)NAN;
+    say(t, "elements of type %s and of type %s: two tensors whose values are not compared here%s",
+        wte_dtype_name(a), wte_dtype_name(b),
+        t->flag_agrees ? "" : "; the flag says tied, and lies");
+    return true;
+}
+
 /* Whether bytes of equal values lie in the file in the same order. */
 static bool same_layout(const wte_model *m)
 {
@@ -175,15 +193,22 @@ static void judge_different(const wte_model *m, wte_tie *t, uint64_t shared)
         snprintf(only, sizeof only, "; rows %" PRIu64 "..%" PRIu64 " are %s-only", shared,
                  (t->input_rows > shared ? t->input_rows : t->head_rows) - 1,
                  t->input_rows > shared ? "input" : "head");
+    const char *lies = t->flag_agrees ? "" : "; the flag says tied, and lies";
     if (t->rows_different == 0)
         say(t, "two tables of different height; the %" PRIu64 " rows they share are equal%s",
             shared, only);
+    else if (isnan(t->max_difference))
+        say(t,
+            "%" PRIu64 " of %" PRIu64 " rows differ in their bytes, the first is row %" PRIu64
+            "; by how much is not told for %s and %s%s%s",
+            t->rows_different, shared, t->first_different, wte_dtype_name(m->input.dtype),
+            wte_dtype_name(m->head.dtype), only, lies);
     else
         say(t,
             "%" PRIu64 " of %" PRIu64 " rows differ, the first is row %" PRIu64
             ", the largest difference %.9g at [%" PRIu64 ", %" PRIu64 "]%s%s",
             t->rows_different, shared, t->first_different, t->max_difference, t->max_row,
-            t->max_col, only, t->flag_agrees ? "" : "; the flag says tied, and lies");
+            t->max_col, only, lies);
 }
 
 static wte_status judge(const wte_model *m, const wte_tie_options *opt, wte_tie *t, wte_error *err)
@@ -202,6 +227,7 @@ static wte_status judge(const wte_model *m, const wte_tie_options *opt, wte_tie 
     t->params_untied = sum(t->params_tied, product(t->head_rows, t->head_dim));
     if (judge_shapes(m, t)) return WTE_OK;
     uint64_t shared = t->input_rows < t->head_rows ? t->input_rows : t->head_rows;
+    if (judge_types(m, t, shared)) return WTE_OK;
     wte__difference d;
     WTE_TRY(wte__rows_compare(&m->input.source, &m->head.source, shared, opt, &d, err));
     t->rows_different = d.rows;
@@ -224,7 +250,9 @@ wte_status wte_model_tie(const wte_model *m, const wte_tie_options *opt, wte_tie
 {
     wte_tie_options o = WTE_TIE_OPTIONS_INIT;
     const wte_model_table *input;
+    WTE_TRY(wte__need(out, "wte_model_tie: out", err));
     memset(out, 0, sizeof *out);
+    WTE_TRY(wte__need(m, "wte_model_tie: the model", err));
     WTE_TRY(wte__options(&o, sizeof o, opt, err));
     WTE_TRY(wte_model_input(m, &input, err));
     out->input_rows = input->rows;

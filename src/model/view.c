@@ -135,6 +135,26 @@ static wte_status turn(wte_model *m, const wte_tensor *t, wte__turned *turned, w
     return WTE_OK;
 }
 
+/* The name as text. One that holds a NUL would be cut there, and be another's: it is shown with the
+ * symbol for it, U+2400. */
+static const char *name_of(wte_model *m, const wte_tensor *t)
+{
+    static const char symbol[] = "\xe2\x90\x80";
+    char text[3 * WTE__NAME_SHOWN + 1];
+    size_t used = 0;
+    if (strlen(t->name) == t->name_bytes) return t->name;
+    for (uint64_t i = 0; i < t->name_bytes && i < WTE__NAME_SHOWN; i++) {
+        if (t->name[i]) {
+            text[used++] = t->name[i];
+            continue;
+        }
+        memcpy(text + used, symbol, 3);
+        used += 3;
+    }
+    text[used] = '\0';
+    return wte__arena_print(&m->arena, "%s", text);
+}
+
 wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *want,
                            wte_model_table *out, wte_error *err)
 {
@@ -145,7 +165,9 @@ wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *wa
     WTE_TRY(wte_file_rows(m->file, want->tensor, &stored, err));
     uint64_t tight = t.block ? stored.cols / wte_block_elements(t.block) * wte_block_bytes(t.block)
                              : stored.cols * wte_dtype_bytes(t.dtype);
-    wte_model_table made = { t.name,      want->why,    stored.dtype, stored.rows,
+    const char *name = name_of(m, &t);
+    if (!name) return wte__no_memory(err, WTE__NAME_SHOWN, "the name of a tensor");
+    wte_model_table made = { name,        want->why,    stored.dtype, stored.rows,
                              stored.cols, want->tensor, t.offset,     t.column_major ? 0 : tight,
                              t.part,      false,        false,        stored,
                              t.block };

@@ -51,6 +51,7 @@ wte_status wte_table_create(uint64_t rows, uint64_t dim, wte_dtype dtype,
 {
     wte_table_options o;
     uint64_t bytes = 0;
+    WTE_TRY(wte__need(out, "wte_table_create: out", err));
     *out = NULL;
     WTE_TRY(table_options(opt, &o, err));
     WTE_TRY(table_bytes(rows, dim, dtype, o.max_bytes, &bytes, err));
@@ -76,6 +77,7 @@ wte_status wte_table_wrap(const wte_rows *rows, const wte_table_options *opt, wt
                           wte_error *err)
 {
     wte_table_options o;
+    WTE_TRY(wte__need(out, "wte_table_wrap: out", err));
     *out = NULL;
     WTE_TRY(table_options(opt, &o, err));
     WTE_TRY(wte_rows_check(rows, err));

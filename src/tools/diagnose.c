@@ -349,6 +349,8 @@ wte_status wte__diagnose(const wte_rows *table, wte_ids ids, const uint64_t *row
                          const wte_got *got, const wte_diagnose_options *options,
                          wte_diagnosis *out, wte_error *err)
 {
+    WTE_TRY(wte__need(got, "diagnose: got", err));
+    if (ids.count) WTE_TRY(wte__need(out, "diagnose: out", err));
     WTE_TRY(wte_rows_check(table, err));
     if (!row_of) WTE_TRY(check_ids(table, ids, err));
     WTE_TRY(check_shape(table, ids, got, err));

@@ -91,7 +91,9 @@ wte_status wte_model_diagnose(const wte_model *m, wte_ids ids, const wte_got *go
                               wte_error *err)
 {
     wte_diagnose_options opt = WTE_DIAGNOSE_OPTIONS_INIT;
+    WTE_TRY(wte__need(m, "wte_model_diagnose: the model", err));
     others o = { .model = m, .head = wte_model_head(m) };
+    char shown[WTE__NAME_SHOWN];
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
     WTE_TRY(wte_model_input(m, &o.input, err));
     /* a vector is looked for among the rows that are stored; a mapping says which one an id names
@@ -110,7 +112,12 @@ wte_status wte_model_diagnose(const wte_model *m, wte_ids ids, const wte_got *go
     if (status == WTE_OK && map_bytes && !row_of)
         status = wte__no_memory(err, map_bytes, "the rows of the ids");
     if (status == WTE_OK && row_of) status = map_ids(m, ids, row_of, err);
-    if (status == WTE_OK) status = wte__diagnose(&stored, ids, row_of, got, &opt, out, err);
+    if (status == WTE_OK) {
+        status = wte__diagnose(&stored, ids, row_of, got, &opt, out, err);
+        /* errors of reading name their file; those about the arguments know of no model */
+        if (status == WTE_E_RANGE || status == WTE_E_SHAPE || status == WTE_E_UNSUPPORTED)
+            wte__error_prefix(err, wte__show_path(shown, wte_model_path(m)));
+    }
     wte__free(opt.allocator, o.rows, o.rows_bytes);
     wte__free(opt.allocator, row_of, map_bytes);
     return status;

@@ -331,6 +331,7 @@ wte_status wte_rows_trace(const wte_rows *rows, uint64_t id, const wte_trace_opt
 {
     wte_trace_options opt = WTE_TRACE_OPTIONS_INIT;
     trace_box *box;
+    WTE_TRY(wte__need(out, "wte_rows_trace: out", err));
     *out = NULL;
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
     const subject of = { rows, rows, id, id };
@@ -470,11 +471,13 @@ wte_status wte_model_trace(const wte_model *m, uint64_t id, const wte_trace_opti
 {
     wte_trace_options opt = WTE_TRACE_OPTIONS_INIT;
     const wte_model_table *table;
-    const wte_vocab *vocab = wte_model_vocab(m);
-    const wte_file *file = wte_model_file(m);
     uint64_t row;
     trace_box *box;
+    WTE_TRY(wte__need(out, "wte_model_trace: out", err));
     *out = NULL;
+    WTE_TRY(wte__need(m, "wte_model_trace: the model", err));
+    const wte_vocab *vocab = wte_model_vocab(m);
+    const wte_file *file = wte_model_file(m);
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
     WTE_TRY(wte_model_input(m, &table, err));
     WTE_TRY(wte_model_row(m, id, &row, err));
@@ -482,15 +485,19 @@ wte_status wte_model_trace(const wte_model *m, uint64_t id, const wte_trace_opti
     wte_rows stored = table->source;
     if (table->mapped) WTE_TRY(wte_file_rows(file, table->tensor, &stored, err));
     const subject of = { &table->source, &stored, id, row };
-    WTE_TRY(trace_row(&of, text, &opt, &box, err));
+    char shown[WTE__NAME_SHOWN];
+    wte_status status = trace_row(&of, text, &opt, &box, err);
+    if (status == WTE_E_UNSUPPORTED)
+        wte__error_prefix(err, wte__show_path(shown, wte_model_path(m)));
+    if (status != WTE_OK) return status;
     fill_token(box, vocab, text);
     box->t.tensor = table->name;
     box->t.mapped = table->mapped;
     box->t.transposed = table->transposed;
     const bool in_file = file && table->tensor != WTE_NOWHERE;
-    wte_status status = !in_file       ? prove_bytes_in_memory(box, &table->source, err)
-                        : table->block ? prove_blocks_in_file(box, file, table, err)
-                                       : prove_bytes_in_file(box, file, table, err);
+    status = !in_file       ? prove_bytes_in_memory(box, &table->source, err)
+             : table->block ? prove_blocks_in_file(box, file, table, err)
+                            : prove_bytes_in_file(box, file, table, err);
     if (status == WTE_OK) status = fill_factor(box, wte_model_config_of(m), err);
     if (status == WTE_OK)
         *out = &box->t;

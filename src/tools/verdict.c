@@ -222,6 +222,11 @@ static void vector_text(wte_diagnosis *d, const wte__given *given)
             wte_dtype_name(g->dtype));
     else if (g->change != WTE_LABEL_UNKNOWN)
         say(d->vector_text, cap, "%s, %s", change_text(g, change), how);
+    else if (g->label == WTE_LABEL_ZEROS)
+        say(d->vector_text, cap, "all %" PRIu64 " number%s are zero", g->n, g->n == 1 ? "" : "s");
+    else if (g->label == WTE_LABEL_NONFINITE)
+        say(d->vector_text, cap, "%" PRIu64 " of %" PRIu64 " numbers are NaN or infinite",
+            given->nonfinite, g->n);
     else if (d->runner_up.n && d->runner_up.distance < 10)
         say(d->vector_text, cap, "nothing fits; the nearest, %.3g%% away, is %s",
             100 * d->runner_up.distance, wte_guess_text(&d->runner_up, near, sizeof near));

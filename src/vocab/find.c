@@ -144,8 +144,11 @@ wte_status wte_vocab_find(const wte_vocab *v, const char *text, uint64_t bytes, 
     uint8_t spelled[3 * WTE__VOCAB_LONG];
     wte_bytes asked = { (const uint8_t *)text, bytes };
     matches m = { .n = 0 };
+    WTE_TRY(wte__need(id, "wte_vocab_find: id", err));
     *id = 0;
     if (other) *other = 0;
+    WTE_TRY(wte__need(v, "wte_vocab_find: the vocabulary", err));
+    if (bytes) WTE_TRY(wte__need(text, "wte_vocab_find: text", err));
     match_name(v, asked, asked, &m);
     if (bytes <= WTE__VOCAB_LONG) {
         wte_bytes name = { spelled, wte__spelling_apply(v->spelling, asked, spelled) };

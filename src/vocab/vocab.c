@@ -151,8 +151,9 @@ wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt, wte_vo
     wte_vocab_options o;
     char found[WTE_LIMIT_PATH], second[WTE_LIMIT_PATH] = "";
     wte_vocab *v = NULL;
-    if (!path || !out) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_vocab_open: NULL");
+    WTE_TRY(wte__need(out, "wte_vocab_open: out", err));
     *out = NULL;
+    WTE_TRY(wte__need(path, "wte_vocab_open: path", err));
     WTE_TRY(wte__vocab_options_take(&o, opt, err));
     bool directory = wte__path_kind_of(path, NULL) == WTE__PATH_DIRECTORY;
     if (directory) WTE_TRY(find_in_directory(path, found, err));
@@ -180,9 +181,10 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
 {
     wte_vocab_options o;
     wte_vocab *v = NULL;
-    if (!out || !name || (!data && bytes))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_vocab_open_memory: NULL");
+    WTE_TRY(wte__need(out, "wte_vocab_open_memory: out", err));
     *out = NULL;
+    WTE_TRY(wte__need(name, "wte_vocab_open_memory: name", err));
+    if (bytes) WTE_TRY(wte__need(data, "wte_vocab_open_memory: data", err));
     WTE_TRY(wte__vocab_options_take(&o, opt, err));
     if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_PIECES ||
         source == WTE_VOCAB_TOKENS)
@@ -248,12 +250,12 @@ wte_token_kind wte_vocab_kind(const wte_vocab *v, uint64_t id)
 
 const char *wte_vocab_spelled(const wte_vocab *v, uint64_t id, uint64_t *bytes)
 {
-    *bytes = id < v->size ? v->entries[id].bytes : 0;
+    if (bytes) *bytes = id < v->size ? v->entries[id].bytes : 0;
     return id < v->size ? (const char *)v->entries[id].text : NULL;
 }
 
 uint64_t wte_vocab_text(const wte_vocab *v, uint64_t id, char *buf, uint64_t cap)
 {
     if (id >= v->size || !v->entries[id].text) return 0;
-    return wte__vocab_written(v, &v->entries[id], (uint8_t *)buf, cap);
+    return wte__vocab_written(v, &v->entries[id], (uint8_t *)buf, buf ? cap : 0);
 }
