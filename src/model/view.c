@@ -145,10 +145,12 @@ wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *wa
     WTE_TRY(wte_file_rows(m->file, want->tensor, &stored, err));
     uint64_t tight = t.block ? stored.cols / wte_block_elements(t.block) * wte_block_bytes(t.block)
                              : stored.cols * wte_dtype_bytes(t.dtype);
-    wte_model_table made = { t.name,      want->why,    stored.dtype, stored.rows,
-                             stored.cols, want->tensor, t.offset,     t.column_major ? 0 : tight,
-                             t.part,      false,        false,        stored,
-                             t.block };
+    wte_model_table made = {
+        t.name,      want->why,    stored.dtype, stored.rows,
+        stored.cols, want->tensor, t.offset,     t.column_major || t.made ? 0 : tight,
+        t.part,      false,        false,        stored,
+        t.block
+    };
     if (want->transposed) WTE_TRY(turn(m, &t, &m->turned[slot], &made, err));
     if (want->mapping != WTE_NOWHERE && slot == 0) {
         WTE_TRY(open_mapping(m, want->mapping, &stored, err));
