@@ -63,7 +63,9 @@ static void print_place(const cli *c, const wte_model *m, const wte_trace *t, bo
     if (t->file[0]) {
         label(c, "file");
         put_text(t->file);
-        if (t->pieces == 1)
+        if (t->begin == WTE_NOWHERE)
+            printf(", made of several places\n");
+        else if (t->pieces == 1)
             printf(", bytes %" PRIu64 "..%" PRIu64 "\n", t->begin, t->end - 1);
         else
             printf(", %" PRIu64 " pieces from byte %" PRIu64 " on, %" PRIu64 " bytes apart\n",
@@ -156,8 +158,13 @@ static void json_place(cli_json *j, const wte_model *m, const wte_trace *t)
     cli_json_bool(j, "big_endian", is_reversed(m));
     if (t->file[0]) {
         cli_json_bytes(j, "file", t->file, strlen(t->file));
-        cli_json_unsigned(j, "begin", t->begin);
-        cli_json_unsigned(j, "end", t->end);
+        if (t->begin == WTE_NOWHERE) {
+            cli_json_null(j, "begin");
+            cli_json_null(j, "end");
+        } else {
+            cli_json_unsigned(j, "begin", t->begin);
+            cli_json_unsigned(j, "end", t->end);
+        }
         cli_json_unsigned(j, "pieces", t->pieces);
         cli_json_unsigned(j, "stride", t->stride);
     } else {

@@ -5,6 +5,7 @@
 #include <locale.h>
 
 #include "base/json.h"
+#include "format/text_number.h"
 
 static void numbers_are_read_as_ever(void **state)
 {
@@ -36,6 +37,22 @@ static void a_comma_is_no_point(void **state)
     assert_int_equal(j.error_at, 1);
 }
 
+static void numbers_of_text_files_are_read_as_ever(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        float value;
+    } cases[] = { { "1234.5", 1234.5f }, { "0.30000001192092896", 0.3f }, { "1e-45", 1e-45f } };
+    float x;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *text = cases[i].text;
+        assert_true(wte__text_f32((const uint8_t *)text, strlen(text), &x));
+        assert_true(x == cases[i].value);
+    }
+    assert_false(wte__text_f32((const uint8_t *)"1,5", 3, &x));
+}
+
 static bool use_comma_locale(void)
 {
     static const char source[] = "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \".\"\n"
@@ -56,6 +73,7 @@ static bool use_comma_locale(void)
 
 static const struct CMUnitTest tests[] = {
     TEST("numbers are read the same where people write a comma", numbers_are_read_as_ever),
+    TEST("numbers of text files are read the same", numbers_of_text_files_are_read_as_ever),
     TEST("a comma does not become a decimal point", a_comma_is_no_point),
 };
 

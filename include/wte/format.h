@@ -19,7 +19,11 @@ typedef enum wte_format {
     WTE_FORMAT_SAFETENSORS_INDEX = 2, /* model.safetensors.index.json and its shards, as one file */
     WTE_FORMAT_NPY = 3,
     WTE_FORMAT_GGUF = 4, /* one file, or all that split.count names */
-    WTE_FORMAT_NPZ = 10
+    WTE_FORMAT_NPZ = 10,
+    WTE_FORMAT_WORD2VEC_TEXT = 20, /* "rows dim", then a word and its numbers a line */
+    WTE_FORMAT_GLOVE = 21,         /* the same without the first line */
+    WTE_FORMAT_CSV = 22,           /* numbers between commas or tabs, perhaps tokens before them */
+    WTE_FORMAT_WORD2VEC = 23       /* "rows dim", then a word and its numbers in binary */
 } wte_format;
 
 typedef struct wte_file_options {
@@ -47,6 +51,7 @@ typedef struct wte_tensor {
     bool column_major;    /* stored column by column (Fortran order) */
     bool big_endian;      /* elements are stored with the most significant byte first */
     wte_block_type block; /* NONE, or the blocks that each row is made of: wte_type_name */
+    bool made;            /* rows are made of what is stored (text, packed records, sums) */
 } wte_tensor;
 
 /** Open and validate a file of tensors. The one tensor of an .npy file is called "array". What it
@@ -79,6 +84,11 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_find(const wte_file *f, const char *n
  * Borrows from f. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out,
                                                 wte_error *err);
+/** Where in the file of its part the bytes of one row lie: the row itself, or (`made`) what it is
+ * made of. E_RANGE; E_UNSUPPORTED when they lie in several places. */
+WTE_API WTE_MUST_CHECK wte_status wte_file_row_place(const wte_file *f, uint64_t i, uint64_t row,
+                                                     uint64_t *offset, uint64_t *bytes,
+                                                     wte_error *err);
 /** Copy `n` bytes of tensor i from byte `at` of it, as stored. E_RANGE. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at,
                                                 void *out, uint64_t n, wte_error *err);

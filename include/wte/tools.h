@@ -46,7 +46,8 @@ typedef struct wte_trace {
     wte_dtype dtype;
     bool transposed;   /* stored dim x rows */
     const char *file;  /* path of the file that holds the tensor; "" when it lies in memory */
-    uint64_t begin;    /* the row's first byte in that file; WTE_NOWHERE without a file */
+    uint64_t begin;    /* the row's first byte in that file; WTE_NOWHERE without a file, and for a
+                          row that is made of several places */
     uint64_t end;      /* one past its last byte */
     uint64_t pieces;   /* 1, or dim when its elements lie `stride` bytes apart */
     uint64_t stride;   /* bytes between the pieces; 0 for one piece */

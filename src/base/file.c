@@ -33,7 +33,7 @@ static const char *kind_text(mode_t mode)
 wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
-    wte__file closed = { -1, 0, NULL, false };
+    wte__file closed = { -1, 0, NULL, false, 0 };
     *f = closed;
     int fd; /* O_NONBLOCK: a pipe without a writer must not hang us */
     do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -52,12 +52,13 @@ wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
     }
     f->fd = fd;
     f->size = (uint64_t)st.st_size;
+    f->changed = (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec;
     return WTE_OK;
 }
 
 void wte__file_over(wte__file *f, const void *data, uint64_t size)
 {
-    wte__file over = { -1, size, data, true };
+    wte__file over = { -1, size, data, true, 0 };
     *f = over;
 }
 
@@ -343,6 +344,32 @@ void wte__replace_abort(wte__replace *r)
     if (r->temporary[0]) unlink(r->temporary);
     r->fd = -1;
     r->temporary[0] = '\0';
+}
+
+/* Every folder of the path, but for the leading one. */
+static bool make_folders(char *path)
+{
+    for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = '\0';
+        const bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made) return false;
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+bool wte__cache_folder(char *out)
+{
+    char base[WTE_LIMIT_PATH];
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    /* as its specification has it, what is no absolute path is ignored */
+    if (cache && cache[0] == '/') {
+        if (!wte__path_join(out, cache, "wte")) return false;
+    } else if (!home || home[0] != '/' || !wte__path_join(base, home, ".cache") ||
+               !wte__path_join(out, base, "wte")) {
+        return false;
+    }
+    return make_folders(out);
 }
 
 uint64_t wte__random_seed(void)

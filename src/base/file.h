@@ -10,6 +10,7 @@ typedef struct wte__file {
     uint64_t size;
     const uint8_t *map; /* whole file, or NULL when not mapped */
     bool memory;        /* map is the caller's memory */
+    uint64_t changed;   /* nanoseconds; 0 for memory */
 } wte__file;
 
 /* Regular files only: a directory, device or pipe is refused (E_IO / E_UNSUPPORTED) with its kind
@@ -48,6 +49,11 @@ const char *wte__path_base(const char *path); /* after the last slash */
 /* Names in a directory, sorted by bytes, without . and ..; calls visit until it returns false. */
 wte_status wte__path_list(const char *dir, bool (*visit)(void *ctx, const char *name), void *ctx,
                           wte_error *err);
+
+/* The folder for what can be made again, with all above it: $XDG_CACHE_HOME/wte, or ~/.cache/wte;
+ * made (for its owner alone) when it is not there. out has WTE_LIMIT_PATH bytes. False: there is
+ * none. */
+bool wte__cache_folder(char *out);
 
 /* Write beside the target, fsync, rename, fsync the directory. On failure the target is as it was
  * and the temporary file is gone (only when the directory's own sync fails, last of all, is the new

@@ -28,6 +28,8 @@
 #define WTE_LIMIT_GGUF_PAIRS 65536u
 /* Alignment of the tensors of a GGUF file: 32 is usual, a page 4096. */
 #define WTE_LIMIT_GGUF_ALIGNMENT 1048576u
+/* One line of a text file of vectors: 16,384 numbers of 20 characters behind a word are 330 KB. */
+#define WTE_LIMIT_TEXT_LINE 16777216u
 /* JSON nesting: the deepest tokenizer.json seen has 8 levels. */
 #define WTE_LIMIT_JSON_DEPTH 64u
 /* One decoded JSON string: precompiled charsmaps are some 320 KB of base64. */

@@ -49,6 +49,30 @@ wte_status wte__entry_add(wte_file *f, const wte__entry *entry, const uint64_t *
     return WTE_OK;
 }
 
+wte_status wte__vectors_add(wte_file *f, uint64_t rows, uint64_t dim, uint64_t first,
+                            wte_error *err)
+{
+    static const char name[] = "vectors";
+    const uint64_t shape[2] = { rows, dim };
+    const wte_bytes text = { (const uint8_t *)name, sizeof name - 1 };
+    const uint64_t size = f->parts[0].file.size;
+    uint64_t number = f->n_entries, bits;
+    bool found;
+    wte__entry entry = { .name = name, .name_bytes = sizeof name - 1, .dtype = WTE_F32, .rank = 2 };
+    entry.flags = WTE__MADE;
+    entry.offset = first;
+    entry.bytes = size - first;
+    if (!wte__shape_bits(shape, 2, WTE_F32, &bits))
+        return wte__fail(err, WTE_E_LIMIT, 0,
+                         "%s: %" PRIu64 " x %" PRIu64 " numbers are more than 64 bits can count",
+                         f->path, rows, dim);
+    WTE_TRY(wte__entry_add(f, &entry, shape, err));
+    f->n_listed = f->n_entries;
+    if (!wte__names_add(&f->names, text, &number, &found))
+        return wte__no_memory(err, sizeof name, "the name of the table");
+    return WTE_OK;
+}
+
 wte_status wte__metadata_add(wte_file *f, const char *key, const char *value, wte_error *err)
 {
     void *pairs = f->metadata;

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "format/format.h"
+#include "format/gz.h"
 
 static const struct {
     wte_format format;
@@ -20,6 +21,10 @@ static const struct {
     { WTE_FORMAT_GGUF, "gguf", wte__gguf_match, wte__gguf_read },
     { WTE_FORMAT_NPY, "npy", wte__npy_match, wte__npy_read },
     { WTE_FORMAT_NPZ, "npz", wte__npz_match, wte__archive_read },
+    { WTE_FORMAT_WORD2VEC_TEXT, "word2vec text", wte__word2vec_text_match, wte__word_vectors_read },
+    { WTE_FORMAT_GLOVE, "GloVe", wte__glove_match, wte__word_vectors_read },
+    { WTE_FORMAT_CSV, "CSV", wte__csv_match, wte__word_vectors_read },
+    { WTE_FORMAT_WORD2VEC, "word2vec binary", wte__word2vec_match, wte__word2vec_read },
     { WTE_FORMAT_SAFETENSORS_INDEX, "safetensors index", wte__shards_match, wte__shards_read },
 };
 #define N_FORMATS (sizeof formats / sizeof formats[0])
@@ -97,6 +102,17 @@ static wte_status read_as(wte_file *f, const wte__head *head, wte__match match, 
     return WTE_OK;
 }
 
+/* From here on the file is what was packed in it. */
+static wte_status unpack(wte_file *f, wte_error *err)
+{
+    wte__part *part = &f->parts[0];
+    uint64_t bytes;
+    WTE_TRY(wte__gz_unpack(part, f->allocator, &f->unpacked, &bytes, &f->unpacked_cap, err));
+    wte__file_close(&part->file);
+    wte__file_over(&part->file, f->unpacked ? f->unpacked : (const uint8_t *)"", bytes);
+    return WTE_OK;
+}
+
 /* The surest reading wins: a format by its structure, a foreign thing by its magic, then a format
  * that it may be although broken. */
 static wte_status read_content(wte_file *f, wte_error *err)
@@ -104,6 +120,10 @@ static wte_status read_content(wte_file *f, wte_error *err)
     const wte__file *file = &f->parts[0].file;
     wte__head head;
     WTE_TRY(read_head(file, f->path, &head, err));
+    if (wte__gz_is(&head) && wte__safetensors_match(&head) != WTE__MATCH_YES) {
+        WTE_TRY(unpack(f, err));
+        WTE_TRY(read_head(file, f->path, &head, err));
+    }
     WTE_TRY(read_as(f, &head, WTE__MATCH_YES, err));
     if (f->format != WTE_FORMAT_UNKNOWN) return WTE_OK;
     WTE_TRY(wte__foreign(&head, f->path, err));
@@ -188,6 +208,7 @@ void wte_file_free(wte_file *f)
     if (!f) return;
     wte_allocator own = f->own;
     const wte_allocator *a = f->allocator ? &own : NULL;
+    if (f->maker) f->maker->release(f);
     for (size_t i = 0; i < f->n_parts; i++) {
         wte__file_close(&f->parts[i].file);
         wte__strfree(a, f->parts[i].path);
@@ -198,6 +219,7 @@ void wte_file_free(wte_file *f)
     wte__free(a, f->dims, f->dims_cap * sizeof *f->dims);
     wte__free(a, f->metadata, f->metadata_cap * sizeof *f->metadata);
     wte__free(a, f->text, f->text_bytes + 1);
+    wte__free(a, f->unpacked, f->unpacked_cap);
     wte__names_clear(&f->names);
     wte__token_list_clear(&f->tokens);
     wte__gguf_free(f);
@@ -234,6 +256,7 @@ static void describe(const wte_file *f, const wte__entry *e, wte_tensor *out)
     out->column_major = (e->flags & WTE__COLUMN_MAJOR) != 0;
     out->big_endian = (e->flags & WTE__BIG_ENDIAN) != 0;
     out->block = (wte_block_type)e->block;
+    out->made = (e->flags & WTE__MADE) != 0;
 }
 
 /* E_RANGE unless i < n. */
@@ -283,6 +306,21 @@ wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out, wte_error
     WTE_TRY(wte__need(out, "wte_file_rows: out", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
     return wte__entry_rows(&f->entries[i], out, err);
+}
+
+wte_status wte_file_row_place(const wte_file *f, uint64_t i, uint64_t row, uint64_t *offset,
+                              uint64_t *bytes, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    wte_rows rows;
+    *offset = *bytes = 0;
+    WTE_TRY(wte_file_rows(f, i, &rows, err));
+    const wte__entry *e = &f->entries[i];
+    if (row >= rows.rows)
+        return wte__fail(err, WTE_E_RANGE, row,
+                         "%s: row %" PRIu64 ", but tensor '%s' has %" PRIu64 " rows", f->path, row,
+                         wte__show(shown, e->name, e->name_bytes), rows.rows);
+    return wte__entry_place(e, &rows, row, offset, bytes, err);
 }
 
 wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at, void *out, uint64_t n,

@@ -27,6 +27,16 @@ typedef struct wte__entry {
     uint8_t block; /* wte_block_type; dtype is none then */
 } wte__entry;
 
+/* Rows that are made by the format's own code from what is stored: text, packed records, sums. */
+#define WTE__MADE 16u
+typedef struct wte__maker {
+    wte_status (*rows)(const wte__entry *e, wte_rows *out, wte_error *err);
+    /* Where the bytes lie that a row (< rows) is made of; NULL: in several places. */
+    wte_status (*place)(const wte__entry *e, uint64_t row, uint64_t *offset, uint64_t *bytes,
+                        wte_error *err);
+    void (*release)(wte_file *f); /* frees f->made; also of a file that was not read to its end */
+} wte__maker;
+
 typedef struct wte__part {
     wte__file file;
     char *path;
@@ -58,12 +68,16 @@ struct wte_file {
     size_t n_metadata, metadata_cap;
     wte__names names; /* of the listed ones */
     wte_token_list tokens;
-    struct wte__gguf *gguf; /* metadata of a GGUF file, else NULL */
+    struct wte__gguf *gguf;  /* metadata of a GGUF file, else NULL */
+    const wte__maker *maker; /* of entries that are WTE__MADE, or NULL */
+    void *made;              /* what it works with */
+    uint8_t *unpacked;       /* of a file packed by gzip: what the first part's file is */
+    size_t unpacked_cap;
 };
 
 /* The start of a file, for telling what it is. */
 typedef struct wte__head {
-    uint8_t bytes[512];
+    uint8_t bytes[4096];
     uint64_t n;    /* how many of them there are */
     uint64_t size; /* of the whole file */
 } wte__head;
@@ -81,6 +95,9 @@ wte_status wte__part_header(wte_file *f, wte__part *part, uint64_t bytes, wte_er
 /* Appends a tensor; `file` and `shape_at` are filled in here. */
 wte_status wte__entry_add(wte_file *f, const wte__entry *entry, const uint64_t *shape,
                           wte_error *err);
+/* The one table of a file of word vectors: "vectors", rows made by f->maker. */
+wte_status wte__vectors_add(wte_file *f, uint64_t rows, uint64_t dim, uint64_t first,
+                            wte_error *err);
 wte_status wte__metadata_add(wte_file *f, const char *key, const char *value, wte_error *err);
 /* Elements times bits of one; false when it overflows. A dimension of 0 makes it 0 whatever the
  * others are. */
@@ -94,6 +111,9 @@ bool wte__entry_matrix(const wte__entry *e, uint64_t *rows, uint64_t *cols);
 void wte__entry_block_rows(const wte__entry *e,
                            wte_rows *out); /* of blocks and of two dimensions */
 wte_status wte__entry_rows(const wte__entry *e, wte_rows *out, wte_error *err);
+/* Where a row (< rows->rows) lies in its part's file; E_UNSUPPORTED: in several places. */
+wte_status wte__entry_place(const wte__entry *e, const wte_rows *rows, uint64_t row,
+                            uint64_t *offset, uint64_t *bytes, wte_error *err);
 /* Up to three names close to a wanted one, as "; nearest: 'a', 'b'" or "". */
 #define WTE__NEAREST_TEXT 256
 const char *wte__nearest(const wte_file *f, const char *name, uint64_t bytes,
@@ -118,6 +138,12 @@ wte__match wte__gguf_match(const wte__head *head);
 wte_status wte__gguf_read(wte_file *f, wte_error *err);
 void wte__gguf_free(wte_file *f);
 const wte_error *wte__gguf_no_tokens(const wte_file *f); /* why its vocabulary is not taken */
+wte__match wte__word2vec_text_match(const wte__head *head);
+wte__match wte__glove_match(const wte__head *head);
+wte__match wte__csv_match(const wte__head *head);
+wte_status wte__word_vectors_read(wte_file *f, wte_error *err); /* all three */
+wte__match wte__word2vec_match(const wte__head *head);
+wte_status wte__word2vec_read(wte_file *f, wte_error *err);
 wte__match wte__npy_match(const wte__head *head);
 wte_status wte__npy_read(wte_file *f, wte_error *err);
 /* An array that is a piece of a part's file. */

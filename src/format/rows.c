@@ -128,6 +128,7 @@ wte_status wte__entry_rows(const wte__entry *e, wte_rows *out, wte_error *err)
     memset(out, 0, sizeof *out);
     const uint32_t element = wte_dtype_bytes((wte_dtype)e->dtype);
     uint64_t rows, cols;
+    if (e->flags & WTE__MADE) return f->maker->rows(e, out, err);
     if (element == 0 && !e->block)
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
                          "%s: tensor '%s': an element of type %s is %u bits, not whole bytes", path,
@@ -153,5 +154,23 @@ wte_status wte__entry_rows(const wte__entry *e, wte_rows *out, wte_error *err)
     const matrix m = matrix_of(e);
     const uint8_t *map = m.part->file.map;
     if (map && !m.by_column && !must_swap(e, m.unit)) out->data = map + e->offset;
+    return WTE_OK;
+}
+
+wte_status wte__entry_place(const wte__entry *e, const wte_rows *rows, uint64_t row,
+                            uint64_t *offset, uint64_t *bytes, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    const bool made = e->flags & WTE__MADE;
+    if (made && e->file->maker->place) return e->file->maker->place(e, row, offset, bytes, err);
+    if (made || matrix_of(e).by_column)
+        return wte__fail(err, WTE_E_UNSUPPORTED, row,
+                         "%s: row %" PRIu64 " of tensor '%s' lies in several places",
+                         e->file->parts[e->part].path, row,
+                         wte__show(shown, e->name, e->name_bytes));
+    const wte_block_type block = (wte_block_type)e->block;
+    *bytes =
+        block ? rows->cols / wte_block_elements(block) * wte_block_bytes(block) : rows->row_bytes;
+    *offset = e->offset + row * *bytes;
     return WTE_OK;
 }

@@ -16,7 +16,7 @@ static const magic magics[] = {
     { "\x89HDF\r\n\x1a\n", "an HDF5 file (Keras .h5)", 0, 8, WTE_E_UNSUPPORTED },
     { "\xfd\x37zXZ", "xz-compressed: unpack it first", 0, 6, WTE_E_UNSUPPORTED }, /* and a NUL */
     { "\x28\xb5\x2f\xfd", "zstd-compressed: unpack it first", 0, 4, WTE_E_UNSUPPORTED },
-    { "\x1f\x8b\x08", "gzip-compressed: unpack it first", 0, 3, WTE_E_UNSUPPORTED },
+    { "\x1f\x8b\x08", "gzip-compressed twice: unpack it first", 0, 3, WTE_E_UNSUPPORTED },
     { "BZh", "bzip2-compressed: unpack it first", 0, 3, WTE_E_UNSUPPORTED },
     { "\x7f\x45LF", "a program or library (ELF)", 0, 4, WTE_E_FORMAT },
     { "\x89PNG", "a PNG image", 0, 4, WTE_E_FORMAT },

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "format/gz.h"
 #include "format/zip.h"
 
 #define PIECE 16384u
@@ -13,7 +14,7 @@
 /* zlib's blocks remember their size before them, since it does not say it when it frees them. */
 #define BLOCK_HEAD 16u
 
-static void *zlib_alloc(void *allocator, unsigned items, unsigned size)
+void *wte__zlib_alloc(void *allocator, unsigned items, unsigned size)
 {
     uint64_t bytes;
     if (!wte_mul_u64(items, size, &bytes)) return NULL;
@@ -23,7 +24,7 @@ static void *zlib_alloc(void *allocator, unsigned items, unsigned size)
     return (char *)block + BLOCK_HEAD;
 }
 
-static void zlib_free(void *allocator, void *p)
+void wte__zlib_free(void *allocator, void *p)
 {
     void *block = (char *)p - BLOCK_HEAD;
     uint64_t bytes;
@@ -84,8 +85,8 @@ static wte_status unpack(unpacker *u)
 {
     z_stream z;
     memset(&z, 0, sizeof z);
-    z.zalloc = zlib_alloc;
-    z.zfree = zlib_free;
+    z.zalloc = wte__zlib_alloc;
+    z.zfree = wte__zlib_free;
     z.opaque = (void *)(uintptr_t)u->zip->allocator; /* handed back, never written through */
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return wte__no_memory(u->err, PIECE, "unpacking");
     const wte_status status = inflate_all(u, &z);

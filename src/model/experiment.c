@@ -81,7 +81,7 @@ static bool locate(const wte_model *m, const wte_model_table *table, uint64_t ro
     wte_tensor t;
     uint64_t stored = row;
     if (wte_file_tensor(m->file, table->tensor, &t, NULL) != WTE_OK) return false;
-    if (!t.block && !wte_dtype_converts(t.dtype)) return false;
+    if (t.made || (!t.block && !wte_dtype_converts(t.dtype))) return false;
     if (table->mapped) stored = m->mapping.row[row];
     uint64_t rows = table->mapped ? m->mapping.stored.rows : table->rows;
     bool by_column = t.column_major != table->transposed;

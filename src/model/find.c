@@ -417,13 +417,26 @@ static wte_status choose_head(struct find *f)
     return s ? view(f, 1, s, explain(f, s)) : WTE_OK;
 }
 
-/* A file with one matrix, whatever its name, is a table; an .npy file always is. */
+/* Of formats that hold one table and nothing else, why it is the one; else NULL. */
+static const char *only_table(wte_format format)
+{
+    switch (format) {
+    case WTE_FORMAT_NPY: return "the array of an .npy file is itself the table";
+    case WTE_FORMAT_WORD2VEC_TEXT:
+    case WTE_FORMAT_GLOVE:
+    case WTE_FORMAT_WORD2VEC: return "word vectors are themselves the table";
+    case WTE_FORMAT_CSV: return "the numbers of a text file are themselves the table";
+    default: return NULL;
+    }
+}
+
+/* A file with one matrix, whatever its name, is a table; one of a format for tables always is. */
 static wte_status add_the_only(struct find *f)
 {
     struct scored s;
     wte_tensor t;
-    bool npy = wte_file_format(f->m->file) == WTE_FORMAT_NPY;
-    if (f->matrices != 1 || (f->n && !npy)) return WTE_OK;
+    const char *only = only_table(wte_file_format(f->m->file));
+    if (f->matrices != 1 || (f->n && !only)) return WTE_OK;
     WTE_TRY(wte_file_tensor(f->m->file, f->last_matrix, &t, f->err));
     memset(&s, 0, sizeof s);
     s.tensor = f->last_matrix;
@@ -431,7 +444,7 @@ static wte_status add_the_only(struct find *f)
     s.name_bytes = t.name_bytes;
     matrix_of(&t, &s.rows, &s.dim);
     s.role = WTE_ROLE_INPUT;
-    s.rule = npy ? "the array of an .npy file is itself the table" : "the only matrix in the file";
+    s.rule = only ? only : "the only matrix in the file";
     s.score = SCORE_ONLY;
     return add(f, &s);
 }

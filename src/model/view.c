@@ -167,10 +167,12 @@ wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *wa
                              : stored.cols * wte_dtype_bytes(t.dtype);
     const char *name = name_of(m, &t);
     if (!name) return wte__no_memory(err, WTE__NAME_SHOWN, "the name of a tensor");
-    wte_model_table made = { name,        want->why,    stored.dtype, stored.rows,
-                             stored.cols, want->tensor, t.offset,     t.column_major ? 0 : tight,
-                             t.part,      false,        false,        stored,
-                             t.block };
+    wte_model_table made = {
+        name,        want->why,    stored.dtype, stored.rows,
+        stored.cols, want->tensor, t.offset,     t.column_major || t.made ? 0 : tight,
+        t.part,      false,        false,        stored,
+        t.block
+    };
     if (want->transposed) WTE_TRY(turn(m, &t, &m->turned[slot], &made, err));
     if (want->mapping != WTE_NOWHERE && slot == 0) {
         WTE_TRY(open_mapping(m, want->mapping, &stored, err));

@@ -402,6 +402,31 @@ static wte_status prove_blocks_in_file(trace_box *box, const wte_file *file,
     return WTE_OK;
 }
 
+/* A row that is made of what is stored: say of which bytes, make it again by the way that passes
+ * over the table take, and compare. */
+static wte_status prove_bytes_made(trace_box *box, const wte_file *file,
+                                   const wte_model_table *table, wte_error *err)
+{
+    wte_trace *t = &box->t;
+    wte_rows rows;
+    uint64_t bytes;
+    char shown[WTE__NAME_SHOWN], how[WTE__NAME_SHOWN + 64];
+    const char *base = wte__path_base(t->file);
+    WTE_TRY(wte_file_rows(file, table->tensor, &rows, err));
+    WTE_TRY(wte_rows_read_block(&rows, t->row, 1, box->again, err));
+    wte__show(shown, base, strlen(base));
+    if (wte_file_row_place(file, table->tensor, t->row, &t->begin, &bytes, NULL) == WTE_OK) {
+        t->end = t->begin + bytes;
+        snprintf(how, sizeof how, "made again of bytes %" PRIu64 "..%" PRIu64 " of %s", t->begin,
+                 t->end - 1, shown);
+    } else {
+        t->begin = t->end = WTE_NOWHERE;
+        snprintf(how, sizeof how, "made again of several places of %s", shown);
+    }
+    judge_bytes(box, how);
+    return WTE_OK;
+}
+
 /* Say where the row lies in the file, read it from there, and compare. */
 static wte_status prove_bytes_in_file(trace_box *box, const wte_file *file,
                                       const wte_model_table *table, wte_error *err)
@@ -411,6 +436,7 @@ static wte_status prove_bytes_in_file(trace_box *box, const wte_file *file,
     WTE_TRY(wte_file_tensor(file, table->tensor, &tensor, err));
     const uint64_t size = wte_dtype_bytes(table->source.dtype);
     t->file = wte_file_part_path(file, table->part);
+    if (tensor.made) return prove_bytes_made(box, file, table, err);
     /* Rows that are not contiguous are columns of what is stored: dim pieces, one a stored row. */
     const bool whole = table->row_bytes != 0 || t->dim == 0;
     const uint64_t start =

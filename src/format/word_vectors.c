@@ -1,0 +1,366 @@
+/* Word vectors and tables as text: word2vec's text form (fastText's .vec too), GloVe's, CSV and
+ * TSV.
+ *
+ * One pass finds where each row's numbers begin and copies the tokens out; numbers are parsed when
+ * a row is read. Memory is the index and the tokens, whatever the file's size. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "format/text_index.h"
+#include "format/text_layout.h"
+#include "format/text_number.h"
+
+/* The first piece of a file that its layout is told from, if it holds two lines. */
+#define SAMPLE_BYTES ((size_t)65536)
+/* What the pass reads at once. */
+#define PASS_BYTES ((size_t)1 << 20)
+/* What a row is read through; on the stack. */
+#define ROW_BYTES ((size_t)16384)
+
+typedef struct vectors {
+    wte__text_layout layout;
+    wte__text_index index;
+} vectors;
+
+/* Telling ------------------------------------------------------------------------------------- */
+
+static wte_format format_of(const wte__text_layout *l)
+{
+    if (l->counted) return WTE_FORMAT_WORD2VEC_TEXT;
+    return l->separator == WTE__TEXT_BLANKS && l->tokens ? WTE_FORMAT_GLOVE : WTE_FORMAT_CSV;
+}
+
+static wte__match match(const wte__head *head, wte_format format)
+{
+    wte__text_layout l;
+    if (!wte__text_layout_guess(&l, head->bytes, (size_t)head->n, head->n == head->size))
+        return WTE__MATCH_NO;
+    return format_of(&l) == format ? WTE__MATCH_YES : WTE__MATCH_NO;
+}
+
+wte__match wte__word2vec_text_match(const wte__head *head)
+{
+    return match(head, WTE_FORMAT_WORD2VEC_TEXT);
+}
+
+wte__match wte__glove_match(const wte__head *head)
+{
+    return match(head, WTE_FORMAT_GLOVE);
+}
+
+wte__match wte__csv_match(const wte__head *head)
+{
+    return match(head, WTE_FORMAT_CSV);
+}
+
+/* Rows ---------------------------------------------------------------------------------------- */
+
+typedef struct reader {
+    const wte__entry *entry;
+    const vectors *v;
+    wte__window window;
+} reader;
+
+static reader reader_of(const wte__entry *e, uint8_t *buf, size_t cap)
+{
+    const vectors *v = e->file->made;
+    const reader r = { e, v, { &e->file->parts[e->part], v->index.end, 0, 0, cap, buf } };
+    return r;
+}
+
+static uint64_t line_of(const vectors *v, uint64_t row)
+{
+    return row + 1 + (v->layout.counted || v->layout.titled);
+}
+
+static wte_status refuse_number(const reader *r, uint64_t row, uint64_t number, wte_bytes text,
+                                uint64_t at, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    return wte__fail(err, WTE_E_FORMAT, at,
+                     "%s: line %" PRIu64 " (byte %" PRIu64 "): '%s' stands where number %" PRIu64
+                     " of %" PRIu64 " is expected",
+                     r->window.part->path, line_of(r->v, row), at,
+                     wte__show(shown, text.data, text.size), number + 1, r->v->layout.dim);
+}
+
+/* The field at *at, without blanks around it; *at gets where the next one may begin. */
+static wte_status next_field(reader *r, uint64_t *at, wte_bytes *field, wte_error *err)
+{
+    const wte__text_separator separator = r->v->layout.separator;
+    const bool blanks = separator == WTE__TEXT_BLANKS;
+    const uint8_t c = separator == WTE__TEXT_TABS ? '\t' : ',';
+    const uint8_t *p;
+    size_t n, i = 0, end;
+    for (;;) { /* blanks in front may be more than a window holds */
+        WTE_TRY(wte__window_see(&r->window, *at, WTE__TEXT_NUMBER_MAX + 2, &p, &n, err));
+        while (i < n && wte__text_is_blank(p[i]) && (blanks || p[i] != c)) i++;
+        if (i == 0 || n == 0) break;
+        *at += i;
+        i = 0;
+    }
+    for (end = 0; end < n && p[end] != '\n'; end++)
+        if (blanks ? wte__text_is_blank(p[end]) : p[end] == c) break;
+    *at += end + (end < n && !blanks && p[end] == c);
+    if (end && p[end - 1] == '\r' && (end == n || p[end] == '\n')) end--;
+    while (end && wte__text_is_blank(p[end - 1])) end--;
+    field->data = p;
+    field->size = end;
+    return WTE_OK;
+}
+
+static wte_status read_row(reader *r, uint64_t row, float *out, wte_error *err)
+{
+    uint64_t at = r->v->index.row_at[row];
+    for (uint64_t i = 0; i < r->v->layout.dim; i++) {
+        const uint64_t begin = at;
+        wte_bytes field;
+        WTE_TRY(next_field(r, &at, &field, err));
+        if (!wte__text_f32(field.data, (size_t)field.size, &out[i]))
+            return refuse_number(r, row, i, field, begin, err);
+    }
+    return WTE_OK;
+}
+
+static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out, wte_error *err)
+{
+    uint8_t buf[ROW_BYTES];
+    reader r = reader_of(ctx, buf, sizeof buf);
+    float *to = out;
+    for (size_t i = 0; i < n; i++) WTE_TRY(read_row(&r, ids[i], to + i * r.v->layout.dim, err));
+    return WTE_OK;
+}
+
+static wte_status read_block(void *ctx, uint64_t first, size_t n, void *out, wte_error *err)
+{
+    uint8_t buf[ROW_BYTES];
+    reader r = reader_of(ctx, buf, sizeof buf);
+    float *to = out;
+    for (size_t i = 0; i < n; i++) WTE_TRY(read_row(&r, first + i, to + i * r.v->layout.dim, err));
+    return WTE_OK;
+}
+
+static wte_status make_rows(const wte__entry *e, wte_rows *out, wte_error *err)
+{
+    const vectors *v = e->file->made;
+    const wte_rows rows = { v->index.n, v->layout.dim,       WTE_F32, 0, NULL, 0, read_rows,
+                            read_block, (void *)(uintptr_t)e };
+    (void)err;
+    *out = rows;
+    return WTE_OK;
+}
+
+/* From the first number to the end of the line. */
+static wte_status place(const wte__entry *e, uint64_t row, uint64_t *offset, uint64_t *bytes,
+                        wte_error *err)
+{
+    uint8_t buf[ROW_BYTES];
+    reader r = reader_of(e, buf, sizeof buf);
+    const uint64_t begin = r.v->index.row_at[row];
+    for (uint64_t at = begin; at < r.v->index.end;) {
+        const uint8_t *p, *line_end;
+        size_t n;
+        WTE_TRY(wte__window_see(&r.window, at, 1, &p, &n, err));
+        line_end = memchr(p, '\n', n);
+        at += line_end ? (size_t)(line_end - p) : n;
+        *bytes = at - begin;
+        if (line_end) break;
+    }
+    *offset = begin;
+    return WTE_OK;
+}
+
+static void release(wte_file *f)
+{
+    vectors *v = f->made;
+    if (!v) return;
+    wte__text_index_clear(&v->index, f->allocator);
+    wte__free(f->allocator, v, sizeof *v);
+    f->made = NULL;
+}
+
+static const wte__maker maker = { make_rows, place, release };
+
+/* The pass ------------------------------------------------------------------------------------ */
+
+typedef struct pass {
+    wte_file *f;
+    vectors *v;
+    wte_error *err;
+    wte__window window;
+    uint64_t at, line; /* of the line to come; from 1 */
+} pass;
+
+static wte_status grow_window(pass *p, size_t cap)
+{
+    wte__window *w = &p->window;
+    uint8_t *buf = wte__alloc(p->f->allocator, cap);
+    if (!buf) return wte__no_memory(p->err, cap, "a line of text");
+    if (w->n) memcpy(buf, w->buf, w->n);
+    wte__free(p->f->allocator, w->buf, w->cap);
+    w->buf = buf;
+    w->cap = cap;
+    return WTE_OK;
+}
+
+/* The line at p->at without its end; *bytes gets its length with it. */
+static wte_status next_line(pass *p, wte_bytes *line, size_t *bytes)
+{
+    const uint8_t *data, *end = NULL;
+    size_t n, seen = 0;
+    for (size_t want = 1;; want = n + 1) {
+        if (want > p->window.cap) {
+            if (p->window.cap >= WTE_LIMIT_TEXT_LINE)
+                return wte__fail(p->err, WTE_E_LIMIT, p->at,
+                                 "%s: line %" PRIu64 " (byte %" PRIu64
+                                 ") has more than %u bytes, the most of a line of vectors",
+                                 p->f->path, p->line, p->at, WTE_LIMIT_TEXT_LINE);
+            WTE_TRY(grow_window(p, p->window.cap * 2));
+        }
+        WTE_TRY(wte__window_see(&p->window, p->at, want, &data, &n, p->err));
+        if (n > seen) end = memchr(data + seen, '\n', n - seen);
+        if (end || p->at + n >= p->window.end) break;
+        seen = n;
+    }
+    const size_t length = end ? (size_t)(end - data) + 1 : n;
+    *line = wte__text_line_at(data, length, bytes);
+    return WTE_OK;
+}
+
+/* The token just added has "" for every quote inside. */
+static void undouble_quotes(wte_token_list *t)
+{
+    uint8_t *text = t->text;
+    size_t to = t->n > 1 ? (size_t)t->end[t->n - 2] : 0;
+    for (size_t from = to; from < t->end[t->n - 1]; from++) {
+        text[to++] = text[from];
+        from += text[from] == '"';
+    }
+    t->end[t->n - 1] = to;
+}
+
+static wte_status add_row(pass *p, const wte__text_line *cut)
+{
+    const wte__text_layout *l = &p->v->layout;
+    if (l->counted && p->v->index.n == l->rows)
+        return wte__fail(p->err, WTE_E_FORMAT, p->at,
+                         "%s: line %" PRIu64 " (byte %" PRIu64 "): a word more than the %" PRIu64
+                         " that line 1 says",
+                         p->f->path, p->line, p->at, l->rows);
+    WTE_TRY(wte__text_index_add(&p->v->index, p->f->allocator, p->at + cut->numbers_at, p->err));
+    if (!l->tokens) return WTE_OK;
+    if (cut->token.size > WTE_LIMIT_TOKEN_TEXT)
+        return wte__fail(p->err, WTE_E_LIMIT, p->at,
+                         "%s: line %" PRIu64 " (byte %" PRIu64 "): a word of %" PRIu64
+                         " bytes, but at most %u are taken",
+                         p->f->path, p->line, p->at, cut->token.size, WTE_LIMIT_TOKEN_TEXT);
+    WTE_TRY(wte__token_list_add(&p->f->tokens, cut->token, WTE_TAG_NORMAL, p->err));
+    if (cut->quoted) undouble_quotes(&p->f->tokens);
+    return WTE_OK;
+}
+
+static wte_status take_lines(pass *p)
+{
+    const wte__text_layout *l = &p->v->layout;
+    uint64_t empty = 0; /* the first of the empty lines before, or 0 */
+    for (size_t bytes; p->at < p->window.end; p->at += bytes, p->line++) {
+        wte_bytes line;
+        wte__text_line cut;
+        WTE_TRY(next_line(p, &line, &bytes));
+        const wte__text_cut kind = wte__text_cut_line(l, line, &cut);
+        if (kind == WTE__TEXT_EMPTY) {
+            if (!empty) empty = p->line;
+            continue;
+        }
+        if (empty)
+            return wte__fail(p->err, WTE_E_FORMAT, p->at,
+                             "%s: line %" PRIu64 " is empty, but rows follow at byte %" PRIu64,
+                             p->f->path, empty, p->at);
+        if (kind == WTE__TEXT_UNEVEN)
+            return wte__fail(p->err, WTE_E_FORMAT, p->at,
+                             "%s: line %" PRIu64 " (byte %" PRIu64 ") has %" PRIu64
+                             " numbers, but %" PRIu64 " are expected",
+                             p->f->path, p->line, p->at, cut.found, l->dim);
+        WTE_TRY(add_row(p, &cut));
+    }
+    if (!l->counted || p->v->index.n == l->rows) return WTE_OK;
+    return wte__fail(p->err, WTE_E_FORMAT, p->window.end,
+                     "%s: line 1 says %" PRIu64 " words, but the file holds %zu", p->f->path,
+                     l->rows, p->v->index.n);
+}
+
+static wte_status make_pass(wte_file *f, vectors *v, wte_error *err)
+{
+    pass p = { .f = f, .v = v, .err = err, .at = v->layout.first };
+    p.line = line_of(v, 0);
+    p.window.part = &f->parts[0];
+    p.window.end = v->index.end = f->parts[0].file.size;
+    const size_t cap = p.window.end < PASS_BYTES ? (size_t)p.window.end : PASS_BYTES;
+    wte_status status = grow_window(&p, cap);
+    if (status == WTE_OK) status = take_lines(&p);
+    wte__free(f->allocator, p.window.buf, p.window.cap);
+    return status;
+}
+
+static bool has_two_lines(const uint8_t *data, size_t n)
+{
+    const uint8_t *end = memchr(data, '\n', n);
+    if (!end) return false;
+    return memchr(end + 1, '\n', n - (size_t)(end + 1 - data)) != NULL;
+}
+
+/* The layout, from as much of the file as two lines take. */
+static wte_status find_layout(const wte_file *f, wte__text_layout *l, wte_error *err)
+{
+    const wte__part *part = &f->parts[0];
+    const uint64_t size = part->file.size;
+    for (size_t want = SAMPLE_BYTES;; want *= 4) {
+        const size_t n = want < size ? want : (size_t)size;
+        uint8_t *data = wte__alloc(f->allocator, n);
+        if (!data) return wte__no_memory(err, n, "the first lines of a text");
+        const wte_status status = wte__file_read_at(&part->file, 0, data, n, part->path, err);
+        const bool enough = n == size || has_two_lines(data, n) || n >= WTE_LIMIT_TEXT_LINE;
+        const bool known =
+            status == WTE_OK && enough && wte__text_layout_guess(l, data, n, n == size);
+        wte__free(f->allocator, data, n);
+        if (status != WTE_OK) return status;
+        if (known) return WTE_OK;
+        if (enough)
+            return wte__fail(err, WTE_E_FORMAT, 0,
+                             "%s: begins like a text of vectors, but its lines do not agree on the "
+                             "number of their fields",
+                             f->path);
+    }
+}
+
+static uint32_t layout_code(const wte__text_layout *l)
+{
+    return (uint32_t)l->separator | (uint32_t)l->counted << 4 | (uint32_t)l->titled << 5 |
+           (uint32_t)l->tokens << 6;
+}
+
+wte_status wte__word_vectors_read(wte_file *f, wte_error *err)
+{
+    vectors *v = wte__alloc_zeroed(f->allocator, sizeof *v);
+    if (!v) return wte__no_memory(err, sizeof *v, "the index of a text");
+    f->made = v;
+    f->maker = &maker;
+    WTE_TRY(find_layout(f, &v->layout, err));
+    if (v->layout.dim > WTE_LIMIT_TEXT_LINE / 2)
+        return wte__fail(err, WTE_E_LIMIT, 0,
+                         "%s: line 1 says %" PRIu64
+                         " numbers a row, but no line has room for more than %u",
+                         f->path, v->layout.dim, WTE_LIMIT_TEXT_LINE / 2);
+    f->format = format_of(&v->layout);
+    f->tokens.first_wins = true;
+    f->tokens.form = WTE_FORM_PLAIN;
+    v->index.key.kind = (uint32_t)f->format;
+    v->index.key.layout = layout_code(&v->layout);
+    v->index.key.dim = v->layout.dim;
+    if (!wte__text_index_load(&v->index, f)) {
+        WTE_TRY(make_pass(f, v, err));
+        wte__text_index_store(&v->index, f);
+    }
+    return wte__vectors_add(f, v->index.n, v->layout.dim, v->layout.first, err);
+}

@@ -1,0 +1,258 @@
+/* The index of a large text, kept in the cache folder: used when it fits, ignored when it does not,
+ * and never needed. */
+#include "words_help.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#define N_ROWS 40000u
+#define DIM    50u
+
+static char dir[64], path[256], cache[256];
+
+/* 18 MB of text, above what is worth keeping. */
+static void write_text(const char *first_word)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    fprintf(f, "%u %u\n", N_ROWS, DIM);
+    for (unsigned r = 0; r < N_ROWS; r++) {
+        fprintf(f, "%s%u", r ? "word" : first_word, r);
+        for (unsigned c = 0; c < DIM; c++) fprintf(f, " %u.125", r * 3 + c);
+        fputc('\n', f);
+    }
+    assert_int_equal(fclose(f), 0);
+}
+
+static void check_row(const wte_file *f, unsigned r, const char *word)
+{
+    wte_error err = { 0 };
+    wte_rows rows;
+    float row[DIM];
+    const wte_token_list *tokens;
+    uint64_t n;
+    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_int_equal(rows.rows, N_ROWS);
+    assert_ok(wte_rows_read(&rows, r, row, &err), err);
+    for (unsigned c = 0; c < DIM; c++) assert_true(row[c] == (float)(r * 3 + c) + 0.125f);
+    assert_ok(wte_file_tokens(f, &tokens, &err), err);
+    const char *text = wte_token_list_text(tokens, r, &n);
+    assert_int_equal(n, strlen(word));
+    assert_memory_equal(text, word, n);
+}
+
+/* How many allocations opening took: a pass needs many, the cache a few. */
+static size_t open_and_check(const char *first)
+{
+    wte_error err = { 0 };
+    wte_file *f;
+    test_memory memory;
+    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+    test_memory_init(&memory, SIZE_MAX);
+    opt.allocator = &memory.allocator;
+    assert_ok(wte_file_open(path, &opt, &f, &err), err);
+    const size_t calls = memory.calls;
+    check_row(f, 0, first);
+    check_row(f, 17, "word17");
+    check_row(f, N_ROWS - 1, "word39999");
+    wte_file_free(f);
+    assert_int_equal(memory.live, 0);
+    return calls;
+}
+
+/* The one file of the cache; false when it is empty. */
+static bool cache_file(char *out, size_t cap)
+{
+    char folder[300];
+    snprintf(folder, sizeof folder, "%s/wte", cache);
+    DIR *d = opendir(folder);
+    bool found = false;
+    if (!d) return false;
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        if (e->d_name[0] == '.') continue;
+        assert_false(found);
+        found = true;
+        snprintf(out, cap, "%s/%s", folder, e->d_name);
+    }
+    closedir(d);
+    return found;
+}
+
+static void clear_cache(void)
+{
+    char command[300];
+    snprintf(command, sizeof command, "rm -rf '%s'", cache);
+    assert_int_equal(system(command), 0);
+}
+
+static int set_up(void **state)
+{
+    char here[128];
+    (void)state;
+    snprintf(dir, sizeof dir, "%s", test_scratch());
+    snprintf(path, sizeof path, "%s/t.vec", dir);
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(cache, sizeof cache, "%s/%s/cache", here, dir);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    write_text("word");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    test_scratch_remove(dir);
+    return 0;
+}
+
+static void the_second_time_it_is_there(void **state)
+{
+    (void)state;
+    char file[600];
+    clear_cache();
+    const size_t first = open_and_check("word0");
+    assert_true(cache_file(file, sizeof file));
+    struct stat st;
+    assert_int_equal(stat(file, &st), 0);
+    const size_t text = 4 * N_ROWS + 10 + 90 * 2 + 900 * 3 + 9000 * 4 + 30000 * 5;
+    assert_int_equal(st.st_size, 11 * 8 + 2 * 8 * N_ROWS + text);
+    const size_t second = open_and_check("word0");
+    assert_true(second < first);
+    const size_t third = open_and_check("word0");
+    assert_int_equal(third, second);
+}
+
+static void another_name_of_the_file_uses_it_too(void **state)
+{
+    (void)state;
+    char other[200];
+    clear_cache();
+    const size_t first = open_and_check("word0");
+    snprintf(other, sizeof other, "%s/other.txt", dir);
+    assert_int_equal(rename(path, other), 0);
+    snprintf(path, sizeof path, "%s", other);
+    assert_true(open_and_check("word0") < first);
+    snprintf(path, sizeof path, "%s/t.vec", dir);
+    assert_int_equal(rename(other, path), 0);
+}
+
+static void a_changed_file_is_read_anew(void **state)
+{
+    (void)state;
+    char file[600];
+    clear_cache();
+    const size_t first = open_and_check("word0");
+    write_text("Word"); /* as long as before, and another time of change */
+    assert_true(open_and_check("Word0") == first);
+    write_text("word");
+    /* the same time and size: the first bytes tell */
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    clear_cache();
+    open_and_check("word0");
+    assert_true(cache_file(file, sizeof file));
+    write_text("Ward");
+    struct timespec times[2] = { st.st_atim, st.st_mtim };
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    assert_true(open_and_check("Ward0") == first);
+    write_text("word");
+}
+
+/* Any byte of it changed, and any length but the right one: it is made again. */
+static void a_broken_index_is_ignored(void **state)
+{
+    (void)state;
+    char file[600];
+    clear_cache();
+    const size_t first = open_and_check("word0");
+    assert_true(cache_file(file, sizeof file));
+    struct stat st;
+    assert_int_equal(stat(file, &st), 0);
+    const off_t places[] = { 0,  8,  16, 24, 32, 40,           48,
+                             56, 64, 72, 80, 88, 88 + 8 * 100, st.st_size - 1 };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        FILE *f = fopen(file, "r+b");
+        assert_non_null(f);
+        fseeko(f, places[i], SEEK_SET);
+        const int c = fgetc(f);
+        fseeko(f, places[i], SEEK_SET);
+        fputc(c ^ 1, f);
+        assert_int_equal(fclose(f), 0);
+        assert_true(open_and_check("word0") >= first);
+        assert_true(open_and_check("word0") < first);
+    }
+    static const int shorter[] = { 1, 8, 500000 };
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(truncate(file, st.st_size - shorter[i]), 0);
+        assert_true(open_and_check("word0") >= first);
+        assert_true(open_and_check("word0") < first);
+    }
+    assert_int_equal(truncate(file, 0), 0);
+    assert_int_equal(open_and_check("word0"), first);
+    assert_int_equal(truncate(file, st.st_size + 8), 0);
+    assert_true(open_and_check("word0") >= first);
+    assert_true(open_and_check("word0") < first);
+}
+
+static void without_a_folder_nothing_is_kept(void **state)
+{
+    (void)state;
+    char file[600];
+    clear_cache();
+    setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
+    const size_t first = open_and_check("word0");
+    assert_int_equal(open_and_check("word0"), first);
+    setenv("XDG_CACHE_HOME", "relative", 1); /* is ignored, as its specification says */
+    char *home = getenv("HOME"), *kept = home ? strdup(home) : NULL;
+    unsetenv("HOME");
+    assert_int_equal(open_and_check("word0"), first);
+    setenv("HOME", cache, 1); /* then ~/.cache is the place */
+    open_and_check("word0");
+    snprintf(file, sizeof file, "%s/.cache/wte", cache);
+    struct stat st;
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    if (kept)
+        setenv("HOME", kept, 1);
+    else
+        unsetenv("HOME");
+    free(kept);
+    setenv("XDG_CACHE_HOME", cache, 1);
+}
+
+static void every_allocation_may_fail_with_an_index(void **state)
+{
+    (void)state;
+    clear_cache();
+    open_and_check("word0");
+    wte_status status = WTE_E_MEMORY;
+    for (size_t i = 0; status == WTE_E_MEMORY; i++) {
+        wte_error err = { 0 };
+        wte_file *f;
+        test_memory memory;
+        wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+        test_memory_init(&memory, i);
+        opt.allocator = &memory.allocator;
+        status = wte_file_open(path, &opt, &f, &err);
+        if (status == WTE_OK) check_row(f, 3, "word3");
+        wte_file_free(f);
+        assert_int_equal(memory.live, 0);
+        assert_true(i < 1000);
+    }
+    assert_int_equal(status, WTE_OK);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST("the second time the index is there", the_second_time_it_is_there),
+    TEST("another name of the file uses it too", another_name_of_the_file_uses_it_too),
+    TEST("a changed file is read anew", a_changed_file_is_read_anew),
+    TEST("a broken index is ignored and replaced", a_broken_index_is_ignored),
+    TEST("without a folder nothing is kept", without_a_folder_nothing_is_kept),
+    TEST("every allocation may fail", every_allocation_may_fail_with_an_index),
+};
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

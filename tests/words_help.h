@@ -1,0 +1,138 @@
+/* For the tests of word vectors: files in memory, what their rows and tokens must be. */
+#ifndef WTE_TESTS_WORDS_HELP_H
+#define WTE_TESTS_WORDS_HELP_H
+#include "test.h"
+
+#include <wte/format.h>
+
+/* A copy at the edge of an unreadable page; freed with free_words. */
+typedef struct words {
+    wte_file *f;
+    void *data;
+    size_t bytes;
+} words;
+
+static inline wte_status try_words(words *w, const void *data, size_t bytes,
+                                   const wte_file_options *opt, wte_error *err)
+{
+    w->f = (wte_file *)w; /* must become NULL when opening fails */
+    w->bytes = bytes;
+    w->data = test_guarded(bytes ? bytes : 1);
+    if (bytes) memcpy(w->data, data, bytes);
+    return wte_file_open_memory(w->data, bytes, "t.vec", opt, &w->f, err);
+}
+
+static inline void free_words(words *w)
+{
+    wte_file_free(w->f);
+    test_guarded_free(w->data, w->bytes ? w->bytes : 1);
+}
+
+static inline words open_words(const void *data, size_t bytes)
+{
+    words w;
+    wte_error err = { 0 };
+    assert_ok(try_words(&w, data, bytes, NULL, &err), err);
+    return w;
+}
+
+static inline words open_text(const char *text)
+{
+    return open_words(text, strlen(text));
+}
+
+static inline wte_rows words_rows(const words *w)
+{
+    wte_error err = { 0 };
+    wte_rows rows;
+    assert_int_equal(wte_file_tensors(w->f), 1);
+    assert_ok(wte_file_rows(w->f, 0, &rows, &err), err);
+    assert_ok(wte_rows_check(&rows, &err), err);
+    return rows;
+}
+
+/* The table is rows x dim with these values, however it is read. */
+static inline void check_values(const words *w, uint64_t rows, uint64_t dim, const float *values)
+{
+    wte_error err = { 0 };
+    const wte_rows got = words_rows(w);
+    assert_int_equal(got.rows, rows);
+    assert_int_equal(got.cols, dim);
+    assert_int_equal(got.dtype, WTE_F32);
+    float *out = malloc((size_t)(rows * dim + 1) * sizeof *out);
+    assert_non_null(out);
+    assert_ok(wte_rows_read_block(&got, 0, (size_t)rows, out, &err), err);
+    assert_memory_equal(out, values, rows * dim * sizeof *out);
+    for (uint64_t r = rows; r-- > 0;) {
+        assert_ok(wte_rows_read(&got, r, out, &err), err);
+        assert_memory_equal(out, values + r * dim, dim * sizeof *out);
+    }
+    free(out);
+}
+
+static inline void check_token(const words *w, uint64_t i, const char *text, size_t bytes)
+{
+    wte_error err = { 0 };
+    const wte_token_list *tokens;
+    uint64_t n;
+    assert_ok(wte_file_tokens(w->f, &tokens, &err), err);
+    const char *got = wte_token_list_text(tokens, i, &n);
+    if (!got || n != bytes || memcmp(got, text, bytes) != 0)
+        fail_msg("token %llu is '%.*s', not '%s'", (unsigned long long)i, (int)n, got ? got : "",
+                 text);
+}
+
+/* All tokens, and no more; NULL: the file lists none. */
+static inline void check_tokens(const words *w, const char *const *texts, size_t n)
+{
+    wte_error err = { 0 };
+    const wte_token_list *tokens;
+    if (!texts) {
+        assert_fails(wte_file_tokens(w->f, &tokens, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+                     "t.vec: lists no tokens");
+        assert_null(tokens);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) check_token(w, i, texts[i], strlen(texts[i]));
+    assert_ok(wte_file_tokens(w->f, &tokens, &err), err);
+    assert_int_equal(wte_token_list_count(tokens), n);
+}
+
+/* Opening fails so; nothing is left behind. */
+static inline void check_refused(const void *data, size_t bytes, wte_status status, uint64_t where,
+                                 const char *message)
+{
+    words w;
+    wte_error err = { 0 };
+    test_memory memory;
+    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+    test_memory_init(&memory, SIZE_MAX);
+    opt.allocator = &memory.allocator;
+    assert_fails(try_words(&w, data, bytes, &opt, &err), err, status, where, message);
+    assert_non_null(strstr(err.message, "t.vec"));
+    assert_null(w.f);
+    free_words(&w);
+    assert_int_equal(memory.live, 0);
+}
+
+/* Opens, reads a row and closes with every allocation failing once. */
+static inline void check_starved(const void *data, size_t bytes)
+{
+    wte_status status = WTE_E_MEMORY;
+    size_t i = 0;
+    for (; status == WTE_E_MEMORY; i++) {
+        words w;
+        wte_error err = { 0 };
+        test_memory memory;
+        wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+        test_memory_init(&memory, i);
+        opt.allocator = &memory.allocator;
+        status = try_words(&w, data, bytes, &opt, &err);
+        assert_int_equal(err.status, status);
+        free_words(&w);
+        assert_int_equal(memory.live, 0);
+    }
+    assert_int_equal(status, WTE_OK);
+    assert_true(i > 5);
+}
+#endif
