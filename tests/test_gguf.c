@@ -397,6 +397,26 @@ static void limits_are_told(void **state)
     test_scratch_remove(dir);
 }
 
+static void too_many_tokens_are_none(void **state)
+{
+    (void)state;
+    const char *dir = test_scratch();
+    char path[256];
+    wte_error err = { 0 };
+    wte_file *f;
+    const wte_token_list *tokens;
+    snprintf(path, sizeof path, "%s/t.gguf", dir);
+    g_begin(&g, 0, 1);
+    g_array(&g, "tokenizer.ggml.tokens", WTE__GGUF_STRING, WTE_LIMIT_GGUF_TOKENS + 1);
+    test_write_file(path, g.data, g.n);
+    assert_int_equal(truncate(path, (off_t)g.n + 8 * ((off_t)WTE_LIMIT_GGUF_TOKENS + 1)), 0);
+    assert_ok(wte_file_open(path, NULL, &f, &err), err);
+    assert_fails(wte_file_tokens(f, &tokens, &err), err, WTE_E_LIMIT, g.n,
+                 "key 'tokenizer.ggml.tokens' has 1048577 elements, but at most 1048576 are taken");
+    wte_file_free(f);
+    test_scratch_remove(dir);
+}
+
 static void a_claim_costs_no_memory(void **state)
 {
     (void)state;
@@ -440,6 +460,7 @@ static const struct CMUnitTest tests[] = {
     TEST("a type that is not known is named by its number", unknown_types_are_named),
     TEST("tensors follow each other without gaps or overlaps", tensors_follow_each_other),
     TEST("limits are told with their numbers", limits_are_told),
+    TEST("more tokens than the limit are none, and the file is read", too_many_tokens_are_none),
     TEST("what a file claims costs no memory before it is there", a_claim_costs_no_memory),
 };
 TEST_MAIN(tests)

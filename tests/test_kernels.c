@@ -3,6 +3,7 @@
 #include "test_isa.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "num/kernels.h"
 #include "num/number.h"
@@ -236,6 +237,9 @@ static void nothing_to_do_touches_nothing(void **state)
             sets[s]->gather_rows(NULL, 0, NULL, 0, NULL, 0, 64, stream);
             sets[s]->gather_rows(&byte, 1, &byte, 1, &row, 1, 0, stream);
         }
+        wte__row_stats r = { 1, 1, 1, 1 };
+        sets[s]->bf16_row_stats(NULL, 0, &r);
+        assert_true(r.squares == 0 && r.least == 0 && r.most == 0 && r.mark == 0);
     }
     assert_int_equal(byte, 7);
 }
@@ -303,6 +307,144 @@ static void gathered_rows_are_the_tables_rows(void **state)
     for (size_t s = 0; s < n_sets; s++)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
             check_gathers_of(sets[s], sizes[i]);
+}
+
+/* Statistics of rows ------------------------------------------------------------------------ */
+
+typedef void (*row_stats)(const void *row, size_t n, wte__row_stats *out);
+
+static row_stats stats_of(const wte__kernels *set, wte_dtype type)
+{
+    if (type == WTE_F32) return set->f32_row_stats;
+    return type == WTE_F16 ? set->f16_row_stats : set->bf16_row_stats;
+}
+
+/* Numbers that squares can be taken of, random bits (NaN and infinities among them), or tiny ones.
+ */
+static void fill_row(char *row, wte_dtype type, size_t n, int kind, uint64_t *seed)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t noise = test_noise(seed);
+        const float x = (float)(int32_t)(uint32_t)noise * (kind == 2 ? 0x1p-100f : 0x1p-31f);
+        uint32_t bits = (uint32_t)(noise >> 32);
+        if (kind != 1) memcpy(&bits, &x, sizeof bits);
+        if (type == WTE_BF16) bits >>= 16;
+        if (type == WTE_F16 && kind != 1) wte__kernels_get()->f32_to_f16(&x, &bits, 1);
+        memcpy(row + i * wte_dtype_bytes(type), &bits, wte_dtype_bytes(type));
+    }
+}
+
+static void check_stats(const wte__kernels *set, wte_dtype type, size_t n, int kind)
+{
+    const wte__kernels *plain[1];
+    const size_t bytes = n * wte_dtype_bytes(type);
+    char *row = test_guarded(bytes);
+    wte__row_stats got, want;
+    double squares = 0;
+    uint64_t seed = n + 7 * (uint64_t)kind + 1;
+    wte__kernels_all(plain, 1);
+    fill_row(row, type, n, kind, &seed);
+    stats_of(plain[0], type)(row, n, &want);
+    stats_of(set, type)(row, n, &got);
+    for (size_t i = 0; i < n; i++) {
+        double x;
+        wte_error err;
+        const char *at = row + i * wte_dtype_bytes(type);
+        assert_ok(wte_convert(type, at, WTE_F64, &x, 1, NULL, &err), err);
+        squares += x * x;
+    }
+    if (kind == 0) assert_true(fabs((double)got.squares - squares) <= 1e-6 * squares);
+    if (kind == 0 && n % 64 == 0)
+        assert_true((double)got.least * 64 <= squares && (double)got.most * 64 >= squares);
+    assert_true(!isfinite(got.squares) == !isfinite(want.squares));
+    if (!isfinite(squares)) assert_true(!isfinite(got.squares));
+    if (isfinite(want.squares)) { /* NaN has no bits of its own */
+        assert_memory_equal(&got.squares, &want.squares, sizeof got.squares);
+        assert_memory_equal(&got.least, &want.least, sizeof got.least);
+        assert_memory_equal(&got.most, &want.most, sizeof got.most);
+        assert_true(got.mark == want.mark);
+    }
+    test_guarded_free(row, bytes);
+}
+
+static void row_stats_are_those_of_plain_c(void **state)
+{
+    (void)state;
+    static const wte_dtype types[] = { WTE_F32, WTE_F16, WTE_BF16 };
+    static const size_t more[] = { 256, 300, 768, 1000, 4096 };
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    for (size_t s = 0; s < n_sets; s++)
+        for (size_t t = 0; t < 3; t++)
+            for (int kind = 0; kind < 3; kind++) {
+                for (size_t n = 1; n < 200; n++) check_stats(sets[s], types[t], n, kind);
+                for (size_t i = 0; i < 5; i++) check_stats(sets[s], types[t], more[i], kind);
+            }
+}
+
+/* Any change that the sums of squares can see: the sign bits are not among these. */
+static void a_changed_row_changes_its_mark(void **state)
+{
+    (void)state;
+    static const wte_dtype types[] = { WTE_F32, WTE_F16, WTE_BF16 };
+    const wte__kernels *k = wte__kernels_get();
+    wte__row_stats before, after;
+    uint64_t seed = 5;
+    for (size_t t = 0; t < 3; t++) {
+        char row[400] = { 0 };
+        const size_t bytes = wte_dtype_bytes(types[t]), n = sizeof row / bytes;
+        fill_row(row, types[t], n, 0, &seed);
+        stats_of(k, types[t])(row, n, &before);
+        for (size_t i = 0; i < n; i++) { /* a high bit of each number's fraction */
+            char *at = row + i * bytes + bytes - (types[t] == WTE_F16 ? 1 : 2);
+            const int bit = types[t] == WTE_F16 ? 1 : 64;
+            *at = (char)(*at ^ bit);
+            stats_of(k, types[t])(row, n, &after);
+            assert_true(after.mark != before.mark);
+            *at = (char)(*at ^ bit);
+        }
+        stats_of(k, types[t])(row, n, &after);
+        assert_true(after.mark == before.mark);
+    }
+}
+
+static void equal_numbers_give_equal_lanes(void **state)
+{
+    (void)state;
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    float row[192];
+    wte__row_stats r;
+    for (size_t i = 0; i < 192; i++) row[i] = i % 3 ? 0.3f : -0.3f;
+    for (size_t s = 0; s < n_sets; s++) {
+        sets[s]->f32_row_stats(row, 192, &r);
+        assert_true(r.least == r.most && fabs((double)r.least - 3 * 0.09) < 1e-6);
+        sets[s]->f32_row_stats(row, 130, &r); /* two lanes have a third number */
+        assert_true(fabs((double)r.least - 2 * 0.09) < 1e-6);
+        assert_true(fabs((double)r.most - 3 * 0.09) < 1e-6);
+    }
+}
+
+static void what_is_not_finite_is_told_by_the_squares(void **state)
+{
+    (void)state;
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    const float f32[] = { 1, -INFINITY, 2 }, nan[] = { 1, 2, NAN }, large[] = { 1e30f };
+    const uint16_t f16[] = { 0x3c00, 0xfc00 }, bf16[] = { 0x3f80, 0xff81 }; /* -inf; a NaN */
+    wte__row_stats r;
+    for (size_t s = 0; s < n_sets; s++) {
+        sets[s]->f32_row_stats(f32, 3, &r);
+        assert_true(!isfinite(r.squares));
+        sets[s]->f32_row_stats(nan, 3, &r);
+        assert_true(!isfinite(r.squares));
+        sets[s]->f32_row_stats(large, 1, &r);
+        assert_true(!isfinite(r.squares));
+        sets[s]->f16_row_stats(f16, 2, &r);
+        assert_true(!isfinite(r.squares));
+        sets[s]->bf16_row_stats(bf16, 2, &r);
+        assert_true(!isfinite(r.squares));
+    }
 }
 
 /* Dispatch ---------------------------------------------------------------------------------- */
@@ -402,6 +544,12 @@ static const struct CMUnitTest tests[] = {
     TEST("nothing to do touches nothing", nothing_to_do_touches_nothing),
     TEST("gathered rows are the table's rows, whatever size, stride and alignment",
          gathered_rows_are_the_tables_rows),
+    TEST("statistics of rows are those of plain C, whatever length and bits",
+         row_stats_are_those_of_plain_c),
+    TEST("a row with one number changed has another mark", a_changed_row_changes_its_mark),
+    TEST("equal numbers give equal lanes", equal_numbers_give_equal_lanes),
+    TEST("what is not finite is told by the sum of squares",
+         what_is_not_finite_is_told_by_the_squares),
     TEST("the set in use is the one that WTE_ISA asks for", the_set_in_use_is_the_one_asked_for),
     TEST("every set has every kernel", every_set_has_every_kernel),
     TEST("kernels are listed with the set that serves them",

@@ -94,7 +94,8 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, u
                                                 void *out, uint64_t n, wte_error *err);
 
 /** The tokens that the file itself lists, one for each row of its table. E_NOT_FOUND when it lists
- * none; E_FORMAT when its list is broken, though its tensors are not. Borrows from f. */
+ * none; E_FORMAT when its list is broken, though its tensors are not, and E_LIMIT when it is too
+ * long. Borrows from f. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out,
                                                   wte_error *err);
 

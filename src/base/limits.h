@@ -26,6 +26,9 @@
 #define WTE_LIMIT_GGUF_HEADER 100000000u
 /* Metadata pairs of a GGUF file: real ones have under a hundred. */
 #define WTE_LIMIT_GGUF_PAIRS 65536u
+/* Tokens in the metadata of a GGUF file: four times those of the largest vocabulary in use. A text
+ * takes as little as 8 bytes there, and its entry here some 130. */
+#define WTE_LIMIT_GGUF_TOKENS 1048576u
 /* Alignment of the tensors of a GGUF file: 32 is usual, a page 4096. */
 #define WTE_LIMIT_GGUF_ALIGNMENT 1048576u
 /* One line of a text file of vectors: 16,384 numbers of 20 characters behind a word are 330 KB. */

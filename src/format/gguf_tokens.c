@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 
 #define TOKENS "tokenizer.ggml.tokens"
 #define SCORES "tokenizer.ggml.scores"
@@ -163,6 +164,11 @@ wte_status wte__gguf_tokens(const wte__gguf *g, wte_token_list *out, wte_error *
     const wte__gguf_type texts = WTE__GGUF_STRING;
     if (named) WTE_TRY(find_array(g, TOKENS, named->count, texts, texts, &tokens, err));
     if (!tokens) return WTE_OK;
+    if (tokens->count > WTE_LIMIT_GGUF_TOKENS)
+        return wte__fail(err, WTE_E_LIMIT, tokens->at,
+                         "%s: key '%s' has %" PRIu64 " elements, but at most %u are taken (byte "
+                         "%" PRIu64 ")",
+                         g->path, TOKENS, tokens->count, WTE_LIMIT_GGUF_TOKENS, tokens->at);
     WTE_TRY(copy_texts(g, tokens, out, err));
     WTE_TRY(read_tags(g, out, err));
     WTE_TRY(read_scores(g, out, err));

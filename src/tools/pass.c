@@ -4,6 +4,7 @@
 #include "tools/pass.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -11,7 +12,7 @@
 #include "base/thread.h"
 
 #define BLOCK_BYTES      (256u << 10) /* raw and widened block of a lane stay in the L2 cache */
-#define BLOCKS_PER_ROUND 64u          /* of one lane, between two calls of progress */
+#define BLOCKS_PER_ROUND 256u         /* of one lane, between two calls of progress */
 
 typedef struct lane {
     void *raw, *wide;
@@ -23,9 +24,11 @@ typedef struct run {
     const wte__pass *pass;
     lane *lanes;
     uint32_t n_lanes;
-    size_t element, row_bytes, wide_bytes; /* of one row */
+    size_t element, row_bytes;
+    size_t wide_bytes; /* of one row widened; 0 = the stored type is what is wanted */
     size_t block_rows;
-    uint64_t n_blocks, round; /* first block of this round */
+    uint64_t n_blocks, round;  /* the round ends before this block */
+    atomic_uint_fast64_t next; /* block that no lane has taken */
 } run;
 
 /* Rows that lie in memory, tight and aligned, need no copy. */
@@ -50,7 +53,7 @@ static wte_status visit_block(run *r, uint32_t lane_number, uint64_t block)
         raw = l->raw;
     }
     const void *values = raw;
-    if (rows->dtype != r->pass->wide) {
+    if (r->wide_bytes) {
         WTE_TRY(wte_convert(rows->dtype, raw, r->pass->wide, l->wide, n * (size_t)rows->cols, NULL,
                             &l->error));
         values = l->wide;
@@ -59,13 +62,15 @@ static wte_status visit_block(run *r, uint32_t lane_number, uint64_t block)
     return WTE_OK;
 }
 
+/* Lanes take the next block when they are done with one: a thread that the system holds up does not
+ * hold up the others. */
 static void work(void *ctx, uint64_t lane_number)
 {
     run *r = ctx;
     lane *l = &r->lanes[lane_number];
-    for (uint64_t i = 0; i < BLOCKS_PER_ROUND && l->status == WTE_OK; i++) {
-        const uint64_t block = r->round + i * r->n_lanes + lane_number;
-        if (block >= r->n_blocks) return;
+    while (l->status == WTE_OK) {
+        const uint64_t block = atomic_fetch_add_explicit(&r->next, 1, memory_order_relaxed);
+        if (block >= r->round) return;
         l->status = visit_block(r, (uint32_t)lane_number, block);
     }
 }
@@ -89,13 +94,14 @@ static wte_status between_rounds(const run *r, wte_error *err)
 static bool lanes_create(run *r)
 {
     const wte_allocator *a = r->pass->allocator;
-    const bool copies = !in_place(r, 0), widens = r->pass->rows->dtype != r->pass->wide;
+    const bool copies = !in_place(r, 0);
     r->lanes = wte__alloc_zeroed(a, r->n_lanes * sizeof *r->lanes);
     if (!r->lanes) return false;
     for (uint32_t i = 0; i < r->n_lanes; i++) {
         lane *l = &r->lanes[i];
         if (copies && !(l->raw = wte__alloc(a, r->block_rows * r->row_bytes))) return false;
-        if (widens && !(l->wide = wte__alloc(a, r->block_rows * r->wide_bytes))) return false;
+        if (r->wide_bytes && !(l->wide = wte__alloc(a, r->block_rows * r->wide_bytes)))
+            return false;
     }
     return true;
 }
@@ -121,8 +127,8 @@ wte_status wte__pass_run(const wte__pass *pass, wte_error *err)
                          rows->cols);
     if (rows->rows == 0) return WTE_OK;
     r.row_bytes = (size_t)row_bytes;
-    r.wide_bytes = (size_t)wide_bytes;
-    r.block_rows = BLOCK_BYTES / r.wide_bytes;
+    r.wide_bytes = rows->dtype == pass->wide ? 0 : (size_t)wide_bytes;
+    r.block_rows = BLOCK_BYTES / (r.wide_bytes > r.row_bytes ? r.wide_bytes : r.row_bytes);
     if (r.block_rows == 0) r.block_rows = 1;
     if (r.block_rows > rows->rows) r.block_rows = (size_t)rows->rows;
     r.n_blocks = (rows->rows - 1) / r.block_rows + 1;
@@ -134,8 +140,10 @@ wte_status wte__pass_run(const wte__pass *pass, wte_error *err)
         goto done;
     }
     while (status == WTE_OK && r.round < r.n_blocks && !(pass->enough && pass->enough(pass->ctx))) {
+        const uint64_t left = r.n_blocks - r.round, most = (uint64_t)BLOCKS_PER_ROUND * r.n_lanes;
+        atomic_init(&r.next, r.round);
+        r.round += left < most ? left : most;
         wte__parallel(pass->pool, r.n_lanes, work, &r);
-        r.round += (uint64_t)BLOCKS_PER_ROUND * r.n_lanes;
         status = between_rounds(&r, err);
     }
 done:
