@@ -39,7 +39,7 @@ static bool ends_with(const char *name, const char *end)
 
 static void keep_name(char *to, size_t cap, const char *name)
 {
-    snprintf(to, cap, "%s", name);
+    snprintf(to, cap, "%.*s", (int)cap - 1, name);
 }
 
 static bool visit(void *ctx, const char *name)
