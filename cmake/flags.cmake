@@ -3,6 +3,9 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wsh
   -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-qual -Wwrite-strings -Wformat=2
   -Wdouble-promotion -include ${PROJECT_SOURCE_DIR}/src/base/banned.h)
 add_compile_definitions(_FILE_OFFSET_BITS=64)
+if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "86")
+  add_compile_options(-msse2 -mfpmath=sse) # the old floating-point unit computes in 80 bits: other results
+endif()
 if(WTE_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -41,7 +41,7 @@ static bool ends_with(const char *name, const char *end)
 
 static void keep_name(char *to, size_t cap, const char *name)
 {
-    snprintf(to, cap, "%s", name);
+    snprintf(to, cap, "%.*s", (int)cap - 1, name);
 }
 
 /* "x-00002-of-00003.gguf": found through the first part, which sorts before it. */

@@ -447,7 +447,7 @@ static wte_status prove_bytes_in_file(trace_box *box, const wte_file *file,
     for (uint64_t i = 0; i < t->pieces; i++)
         WTE_TRY(wte_file_read(file, table->tensor, start + i * t->stride, box->again + i * piece,
                               piece, err));
-    if (tensor.big_endian) reverse_elements(box->again, t->n_bytes, size);
+    if (tensor.big_endian) reverse_elements(box->again, t->n_bytes, (size_t)size);
     t->begin = tensor.offset + start;
     t->end = t->begin + (t->pieces - 1) * t->stride + piece;
     char shown[WTE__NAME_SHOWN], how[WTE__NAME_SHOWN + 48];
