@@ -12,7 +12,9 @@
 #include "base/thread.h"
 
 #define BLOCK_BYTES      (256u << 10) /* raw and widened block of a lane stay in the L2 cache */
-#define BLOCKS_PER_ROUND 256u         /* of one lane, between two calls of progress */
+#define LONG_PASS        256u /* blocks: then a lane reads into a huge page, with fewer TLB misses */
+#define HUGE_PAGE        (2u << 20)
+#define BLOCKS_PER_ROUND 256u /* of one lane, between two calls of progress */
 
 typedef struct lane {
     void *raw, *wide;
@@ -25,10 +27,10 @@ typedef struct run {
     lane *lanes;
     uint32_t n_lanes;
     size_t element, row_bytes;
-    size_t wide_bytes; /* of one row widened; 0 = the stored type is what is wanted */
-    size_t block_rows;
-    uint64_t n_blocks, round;  /* the round ends before this block */
-    atomic_uint_fast64_t next; /* block that no lane has taken */
+    size_t wide_bytes;            /* of one row widened; 0 = the stored type is what is wanted */
+    size_t block_rows, raw_bytes; /* raw_bytes: of a lane's buffer */
+    uint64_t n_blocks, round;     /* the round ends before this block */
+    atomic_uint_fast64_t next;    /* block that no lane has taken */
 } run;
 
 /* Rows that lie in memory, tight and aligned, need no copy. */
@@ -99,7 +101,7 @@ static bool lanes_create(run *r)
     if (!r->lanes) return false;
     for (uint32_t i = 0; i < r->n_lanes; i++) {
         lane *l = &r->lanes[i];
-        if (copies && !(l->raw = wte__alloc(a, r->block_rows * r->row_bytes))) return false;
+        if (copies && !(l->raw = wte__alloc(a, r->raw_bytes))) return false;
         if (r->wide_bytes && !(l->wide = wte__alloc(a, r->block_rows * r->wide_bytes)))
             return false;
     }
@@ -110,7 +112,7 @@ static void lanes_free(run *r)
 {
     const wte_allocator *a = r->pass->allocator;
     for (uint32_t i = 0; r->lanes && i < r->n_lanes; i++) {
-        wte__free(a, r->lanes[i].raw, r->block_rows * r->row_bytes);
+        wte__free(a, r->lanes[i].raw, r->raw_bytes);
         wte__free(a, r->lanes[i].wide, r->block_rows * r->wide_bytes);
     }
     wte__free(a, r->lanes, r->n_lanes * sizeof *r->lanes);
@@ -132,11 +134,12 @@ wte_status wte__pass_run(const wte__pass *pass, wte_error *err)
     if (r.block_rows == 0) r.block_rows = 1;
     if (r.block_rows > rows->rows) r.block_rows = (size_t)rows->rows;
     r.n_blocks = (rows->rows - 1) / r.block_rows + 1;
+    r.raw_bytes = r.block_rows * r.row_bytes;
+    if (r.n_blocks >= LONG_PASS && r.raw_bytes < HUGE_PAGE) r.raw_bytes = HUGE_PAGE;
     r.n_lanes = wte_pool_threads(pass->pool);
     wte_status status = WTE_OK;
     if (!lanes_create(&r)) {
-        status =
-            wte__no_memory(err, r.block_rows * (r.row_bytes + r.wide_bytes), "a block of rows");
+        status = wte__no_memory(err, r.raw_bytes + r.block_rows * r.wide_bytes, "a block of rows");
         goto done;
     }
     while (status == WTE_OK && r.round < r.n_blocks && !(pass->enough && pass->enough(pass->ctx))) {

@@ -133,6 +133,7 @@ static void list_near(const wte_vocab *v, wte_bytes text, char *out, size_t cap)
 static wte_status not_found(const wte_vocab *v, wte_bytes text, wte_error *err)
 {
     char path[WTE__NAME_SHOWN], name[WTE__NAME_SHOWN], near[160];
+    if (!err) return WTE_E_NOT_FOUND; /* looking for near texts takes a pass over all */
     list_near(v, text, near, sizeof near);
     return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: no token '%s'%s",
                      wte__show_path(path, v->path), wte__show(name, text.data, text.size), near);
