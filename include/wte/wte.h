@@ -3,6 +3,7 @@
 #define WTE_WTE_H
 #include <wte/base.h>
 #include <wte/block.h>
+#include <wte/check.h>
 #include <wte/dtype.h>
 #include <wte/format.h>
 #include <wte/lookup.h>

@@ -9,7 +9,7 @@ words() {
     new) echo "--rows 2 --dim 2 -o made.npy" ;;
     lookup | trace) echo "$MODEL 3" ;;
     diagnose) echo "$MODEL --id 3 --got 1,2,3" ;;
-    inspect | tied) echo "$MODEL" ;;
+    check | inspect | tied) echo "$MODEL" ;;
     version | help) ;;
     *) echo "unknown" ;;
     esac

@@ -1,0 +1,420 @@
+/* wte check - every fault of the embedding of a model, each with its one repair. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wte/check.h>
+
+#include "accepted.h"
+#include "json.h"
+#include "open.h"
+#include "opt.h"
+#include "out.h"
+
+static const cli_option options[] = {
+    { "only", '\0', true, CLI_TEXT, "CODE,...", "look for these faults alone", NULL },
+    { "fail-on", '\0', false, CLI_CHOICE, "error|warn", "exit 1 from this level on", "error" },
+    { "tokens", '\0', true, CLI_TEXT, "ID|TOKEN,...",
+      "these are going to be used: their rows must be trained", NULL },
+    { "template", '\0', false, CLI_TEXT, "FILE",
+      "a chat template: special tokens in it are going to be used", NULL },
+    { "glitch", '\0', false, CLI_UNSIGNED, "N", "rank N tokens that training hardly saw", NULL },
+    { "baseline", '\0', false, CLI_TEXT, "FILE", "findings in FILE are accepted", NULL },
+    { "write-baseline", '\0', false, CLI_TEXT, "FILE", "write the findings to FILE, as accepted",
+      NULL },
+    { "codes", '\0', false, CLI_FLAG, NULL, "list every fault that is known, and stop", NULL },
+    CLI_OPTIONS_END,
+};
+
+typedef struct job {
+    cli *c;
+    wte_model *model;
+    wte_check *report;
+    cli_accepted accepted;
+    const char **only; /* pieces of only_text */
+    char *only_text;
+    size_t n_only;
+    uint64_t *tokens;
+    size_t n_tokens;
+    char *chat;
+    uint64_t chat_bytes;
+    uint64_t n[4]; /* findings that are not accepted, by level */
+    uint64_t n_accepted;
+} job;
+
+/* Text ----------------------------------------------------------------------------------------- */
+
+static void put_ids(const job *j, const wte_finding *f)
+{
+    if (!f->count) return;
+    printf("    %s%-7s%s", cli_dim(j->c), f->rows ? "rows" : "ids", cli_plain(j->c));
+    for (uint32_t i = 0; i < f->n_ids; i++) {
+        printf("%s%" PRIu64, i ? ", " : "", f->ids[i]);
+        if (f->rows || !cli_put_token(NULL, j->model, (int64_t)f->ids[i])) continue;
+        putchar(' ');
+        cli_put_token(stdout, j->model, (int64_t)f->ids[i]);
+    }
+    if (f->count > f->n_ids) printf(", ... %" PRIu64 " in all", f->count);
+    putchar('\n');
+}
+
+static void put_line(const cli *c, const char *name, const char *text)
+{
+    if (*text) printf("    %s%-7s%s%s\n", cli_dim(c), name, cli_plain(c), text);
+}
+
+static void put_finding(const job *j, const wte_finding *f)
+{
+    const cli *c = j->c;
+    const char *colour = f->level == WTE_CHECK_ERROR  ? cli_red(c)
+                         : f->level == WTE_CHECK_WARN ? cli_bold(c)
+                                                      : "";
+    printf("\n%s%-6s%s%s  %s\n", colour, wte_check_level_name(f->level), f->code,
+           *colour ? cli_plain(c) : "", f->subject);
+    put_line(c, "fact", f->fact);
+    put_ids(j, f);
+    put_line(c, "why", f->why);
+    put_line(c, "repair", f->repair);
+}
+
+static void put_sizes(const job *j)
+{
+    const wte_check_facts *f = wte_check_facts_of(j->report);
+    fputs("  config vocab_size  ", stdout);
+    if (f->config_vocab)
+        printf("%" PRIu64 "\n", f->config_vocab);
+    else
+        puts("not said");
+    fputs("  table rows         ", stdout);
+    if (!f->has_table)
+        puts("no table");
+    else if (f->stored_rows != f->table_rows)
+        printf("%" PRIu64 ", reached by %" PRIu64 " ids\n", f->stored_rows, f->table_rows);
+    else
+        printf("%" PRIu64 "\n", f->table_rows);
+    fputs("  head rows          ", stdout);
+    if (f->head_rows)
+        printf("%" PRIu64 "\n", f->head_rows);
+    else
+        puts("none stored");
+    fputs("  tokenizer          ", stdout);
+    if (f->has_vocab)
+        printf("%" PRIu64 " tokens, largest id %" PRIu64 ", %" PRIu64 " holes\n", f->tokens,
+               f->token_ids ? f->token_ids - 1 : 0, f->holes);
+    else
+        puts("none");
+    if (f->scanned)
+        printf("  norms              %.4g to %.4g, median %.4g\n", f->norm_least, f->norm_most,
+               f->norm_median);
+}
+
+static void put_glitches(const job *j)
+{
+    const wte_glitch *g;
+    if (!wte_check_glitch(j->report, 0)) return;
+    printf("\nby %s, the likeliest first:\n", wte_check_glitch_indicator(j->report));
+    fputs("  rank       id  indicator  class          token\n", stdout);
+    for (uint64_t i = 0; (g = wte_check_glitch(j->report, i)); i++) {
+        printf("  %4" PRIu64 " %8" PRIu64 "  %9.4g  %-13s  ", i + 1, g->id, g->indicator,
+               wte_token_class_name(g->token_class));
+        if (!cli_put_token(stdout, j->model, (int64_t)g->id)) putchar('-');
+        putchar('\n');
+    }
+}
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_text(const job *j)
+{
+    const cli *c = j->c;
+    const char *path = wte_model_path(j->model);
+    fputs(cli_bold(c), stdout);
+    cli_put_safe(stdout, path, strlen(path));
+    printf(": %" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64 " remark%s",
+           j->n[WTE_CHECK_ERROR], plural(j->n[WTE_CHECK_ERROR]), j->n[WTE_CHECK_WARN],
+           plural(j->n[WTE_CHECK_WARN]), j->n[WTE_CHECK_INFO], plural(j->n[WTE_CHECK_INFO]));
+    if (j->n_accepted) printf(", %" PRIu64 " accepted", j->n_accepted);
+    printf("%s\n", cli_plain(c));
+    put_sizes(j);
+    const wte_finding *f;
+    for (uint64_t i = 0; (f = wte_check_finding(j->report, i)); i++) {
+        const bool hidden = c->quiet && f->level == WTE_CHECK_INFO;
+        if (!hidden && !cli_accepts(&j->accepted, f)) put_finding(j, f);
+    }
+    put_glitches(j);
+}
+
+/* JSON ----------------------------------------------------------------------------------------- */
+
+static void json_token(const job *j, cli_json *json, uint64_t id)
+{
+    size_t bytes;
+    char *token = cli_token_text(j->model, (int64_t)id, &bytes);
+    if (token)
+        cli_json_bytes(json, "token", token, bytes);
+    else
+        cli_json_null(json, "token");
+    free(token);
+}
+
+static void json_finding(const job *j, cli_json *json, const wte_finding *f)
+{
+    cli_json_object(json, NULL);
+    cli_json_text(json, "code", f->code);
+    cli_json_text(json, "level", wte_check_level_name(f->level));
+    cli_json_text(json, "subject", f->subject);
+    cli_json_bool(json, "accepted", cli_accepts(&j->accepted, f));
+    cli_json_text(json, "fact", f->fact);
+    cli_json_text(json, "why", f->why);
+    cli_json_text(json, "repair", *f->repair ? f->repair : NULL);
+    cli_json_unsigned(json, "count", f->count);
+    cli_json_list(json, f->rows ? "rows" : "ids");
+    for (uint32_t i = 0; i < f->n_ids; i++) {
+        cli_json_short(json, NULL);
+        cli_json_unsigned(json, f->rows ? "row" : "id", f->ids[i]);
+        if (!f->rows) json_token(j, json, f->ids[i]);
+        cli_json_close(json);
+    }
+    cli_json_close(json);
+    cli_json_close(json);
+}
+
+static void json_sizes(const job *j, cli_json *json)
+{
+    const wte_check_facts *f = wte_check_facts_of(j->report);
+    cli_json_object(json, "sizes");
+    cli_json_unsigned(json, "config_vocab_size", f->config_vocab);
+    cli_json_unsigned(json, "table_rows", f->table_rows);
+    cli_json_unsigned(json, "stored_rows", f->stored_rows);
+    cli_json_unsigned(json, "dim", f->dim);
+    cli_json_unsigned(json, "head_rows", f->head_rows);
+    cli_json_unsigned(json, "tokens", f->tokens);
+    cli_json_unsigned(json, "token_ids", f->token_ids);
+    cli_json_unsigned(json, "holes", f->holes);
+    cli_json_close(json);
+    if (!f->scanned) {
+        cli_json_null(json, "rows");
+        return;
+    }
+    cli_json_object(json, "rows");
+    cli_json_unsigned(json, "zero", f->zero);
+    cli_json_unsigned(json, "constant", f->constant);
+    cli_json_unsigned(json, "nonfinite", f->nonfinite);
+    cli_json_unsigned(json, "duplicate", f->duplicates);
+    cli_json_unsigned(json, "near_duplicate", f->near);
+    cli_json_unsigned(json, "nan", f->nan);
+    cli_json_unsigned(json, "inf", f->inf);
+    cli_json_unsigned(json, "beyond_f16", f->beyond_f16);
+    cli_json_f64(json, "norm_least", f->norm_least);
+    cli_json_f64(json, "norm_median", f->norm_median);
+    cli_json_f64(json, "norm_most", f->norm_most);
+    cli_json_close(json);
+}
+
+static void json_glitches(const job *j, cli_json *json)
+{
+    const wte_glitch *g;
+    cli_json_text(json, "indicator", wte_check_glitch_indicator(j->report));
+    cli_json_list(json, "glitch");
+    for (uint64_t i = 0; (g = wte_check_glitch(j->report, i)); i++) {
+        cli_json_short(json, NULL);
+        cli_json_unsigned(json, "rank", i + 1);
+        cli_json_unsigned(json, "id", g->id);
+        cli_json_f64(json, "indicator", g->indicator);
+        cli_json_text(json, "class", wte_token_class_name(g->token_class));
+        json_token(j, json, g->id);
+        cli_json_close(json);
+    }
+    cli_json_close(json);
+}
+
+static void print_json(const job *j)
+{
+    cli_json json;
+    const wte_finding *f;
+    const char *path = wte_model_path(j->model);
+    cli_json_begin(&json, stdout, "wte.check/1");
+    cli_json_bytes(&json, "model", path, strlen(path));
+    cli_json_unsigned(&json, "errors", j->n[WTE_CHECK_ERROR]);
+    cli_json_unsigned(&json, "warnings", j->n[WTE_CHECK_WARN]);
+    cli_json_unsigned(&json, "remarks", j->n[WTE_CHECK_INFO]);
+    cli_json_unsigned(&json, "accepted", j->n_accepted);
+    json_sizes(j, &json);
+    cli_json_list(&json, "findings");
+    for (uint64_t i = 0; (f = wte_check_finding(j->report, i)); i++) json_finding(j, &json, f);
+    cli_json_close(&json);
+    if (wte_check_glitch(j->report, 0)) json_glitches(j, &json);
+    cli_json_end(&json);
+}
+
+/* Options -------------------------------------------------------------------------------------- */
+
+/* Every value of an option that repeats, joined by commas; from malloc, NULL = out of memory. */
+static char *join_values(const cli *c, const char *name, size_t *pieces)
+{
+    const cli_value *v;
+    size_t bytes = 1, used = 0;
+    *pieces = 0;
+    for (int i = 0; (v = cli_repeated(c, name, i)); i++) bytes += strlen(v->text) + 1;
+    char *text = malloc(bytes);
+    if (!text) return NULL;
+    for (int i = 0; (v = cli_repeated(c, name, i)); i++) {
+        const size_t n = strlen(v->text);
+        memcpy(text + used, v->text, n);
+        used += n;
+        text[used++] = ',';
+    }
+    text[used] = '\0';
+    for (size_t i = 0; i < used; i++) *pieces += text[i] == ',';
+    return text;
+}
+
+/* The next piece before a comma, ended there; NULL at the end. */
+static char *next_piece(char **at)
+{
+    char *piece = *at, *comma = strchr(piece, ',');
+    if (!comma) return NULL;
+    *comma = '\0';
+    *at = comma + 1;
+    return piece;
+}
+
+static int read_only(job *j)
+{
+    size_t n;
+    j->only_text = join_values(j->c, "only", &n);
+    j->only = calloc(n + 1, sizeof *j->only);
+    if (!j->only_text || !j->only) return cli_say_fail(j->c, CLI_OUTPUT, "out of memory");
+    char *at = j->only_text, *piece;
+    while ((piece = next_piece(&at)))
+        if (*piece) j->only[j->n_only++] = piece;
+    if (n && !j->n_only) return cli_usage(j->c, "--only names no fault; --codes lists them");
+    return CLI_DONE;
+}
+
+static int read_tokens(job *j)
+{
+    size_t n;
+    char *text = join_values(j->c, "tokens", &n), *at = text, *piece;
+    int code = CLI_DONE;
+    j->tokens = calloc(n + 1, sizeof *j->tokens);
+    if (!text || !j->tokens) {
+        free(text);
+        return cli_say_fail(j->c, CLI_OUTPUT, "out of memory");
+    }
+    while (!code && (piece = next_piece(&at))) {
+        int64_t id;
+        if (!*piece) continue;
+        code = cli_word_id(j->c, j->model, piece, false, &id);
+        if (!code && id < 0) code = cli_usage(j->c, "--tokens: id %" PRId64 " is negative", id);
+        if (!code) j->tokens[j->n_tokens++] = (uint64_t)id;
+    }
+    free(text);
+    return code;
+}
+
+#define TEMPLATE_BYTES (16u << 20) /* templates have some kilobytes */
+static int read_template(job *j)
+{
+    const char *path = cli_text(j->c, "template");
+    if (!path) return CLI_DONE;
+    if (!wte_model_vocab(j->model))
+        return cli_usage(j->c, "--template: the model has no tokenizer to find its tokens in");
+    return cli_read_text(j->c, path, TEMPLATE_BYTES, &j->chat, &j->chat_bytes);
+}
+
+static int list_codes(void)
+{
+    wte_check_level level;
+    const char *code, *why;
+    for (size_t i = 0; (code = wte_check_code(i, &level, &why)); i++)
+        printf("%-6s%-21s %s\n", wte_check_level_name(level), code, why);
+    return CLI_DONE;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static int check(job *j)
+{
+    cli *c = j->c;
+    wte_check_options opt = WTE_CHECK_OPTIONS_INIT;
+    cli_progress progress;
+    wte_error err;
+    const int code = cli_pool(c, &opt.pool);
+    if (code) return code;
+    opt.only = j->only;
+    opt.n_only = j->n_only;
+    opt.tokens = j->tokens;
+    opt.n_tokens = j->n_tokens;
+    opt.template_text = j->chat;
+    opt.template_bytes = j->chat_bytes;
+    cli_unsigned(c, "glitch", 0, &opt.glitch);
+    opt.progress = cli_progress_start(&progress, c, "checking rows");
+    const wte_status status = wte_model_check(j->model, &opt, &j->report, &err);
+    cli_progress_stop(&progress);
+    if (status == WTE_OK) return CLI_DONE;
+    const bool typed = status == WTE_E_NOT_FOUND || status == WTE_E_RANGE;
+    return cli_fail(c, status, typed ? CLI_SIDE_TYPED : CLI_SIDE_INPUT, &err);
+}
+
+static int answer(job *j)
+{
+    const wte_finding *f;
+    for (uint64_t i = 0; (f = wte_check_finding(j->report, i)); i++) {
+        if (cli_accepts(&j->accepted, f))
+            j->n_accepted++;
+        else
+            j->n[f->level]++;
+    }
+    if (j->c->json)
+        print_json(j);
+    else
+        print_text(j);
+    const char *path = cli_text(j->c, "write-baseline");
+    const int code = path ? cli_accepted_write(j->c, path, j->report) : CLI_DONE;
+    if (code) return code;
+    const bool warn = strcmp(cli_text(j->c, "fail-on"), "warn") == 0;
+    return j->n[WTE_CHECK_ERROR] || (warn && j->n[WTE_CHECK_WARN]) ? CLI_NO : CLI_DONE;
+}
+
+static int run(cli *c)
+{
+    job j = { .c = c };
+    if (cli_given(c, "codes")) return list_codes();
+    if (c->n_words == 0) return cli_usage(c, "too few arguments; it takes MODEL");
+    int code = read_only(&j);
+    if (!code) code = cli_open_model(c, c->words[0], CLI_VOCAB_ALL, &j.model);
+    if (!code) code = cli_accepted_read(c, cli_text(c, "baseline"), &j.accepted);
+    if (!code) code = read_tokens(&j);
+    if (!code) code = read_template(&j);
+    if (!code) code = check(&j);
+    if (!code) code = answer(&j);
+    wte_check_free(j.report);
+    cli_accepted_clear(&j.accepted);
+    free(j.only);
+    free(j.only_text);
+    free(j.tokens);
+    free(j.chat);
+    wte_model_free(j.model);
+    return code;
+}
+
+const cli_command cmd_check = {
+    .name = "check",
+    .group = CLI_LOOK,
+    .synopsis = "MODEL",
+    .summary = "name every fault of a model's embedding, each with its one repair",
+    .options = options,
+    .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
+    .min_words = 0,
+    .max_words = 1,
+    .notes = "Compares the sizes of config, table, head and tokenizer, the tied flag with the\n"
+             "bytes, the index with its shards, and looks at every row: zero, constant, not\n"
+             "finite, equal, nearly equal, untrained. Nothing is written to the model; the\n"
+             "repairs are commands to run. --quiet leaves remarks out. A baseline has a line\n"
+             "for each accepted finding: its code, a tab, its subject.\n"
+             "Exit 1 when there is an error (--fail-on warn: or a warning) not accepted.",
+    .run = run,
+};

@@ -1,0 +1,146 @@
+/* What the files of check share: one run, the report it fills, and what was seen of each row. The
+ * words are those of docs/check.md. */
+#ifndef WTE_SRC_TOOLS_CHECK_H
+#define WTE_SRC_TOOLS_CHECK_H
+#include <wte/check.h>
+
+#include "base/alloc.h"
+
+typedef enum wte__code {
+#define CODE(name, code, level, why) WTE__CODE_##name,
+#include "tools/check_codes.def"
+#undef CODE
+    WTE__CODES
+} wte__code;
+
+/* Thresholds, all in one place; docs/check.md has them with their reasons. */
+#define WTE__NEAR_ZERO      1e-3 /* of the median norm; rows of few numbers are short by chance: */
+#define WTE__NEAR_ZERO_FEW  1e-6 /* below WTE__NEAR_ZERO_DIM numbers */
+#define WTE__NEAR_ZERO_DIM  16u
+#define WTE__SAMPLED        0.5 /* of the median head norm */
+#define WTE__LARGEST_F16    65504.0
+#define WTE__NEAR_COSINE    0.95
+#define WTE__MEAN_DISTANCE  0.1   /* of the mean row's norm */
+#define WTE__MIN_ROWS       32u   /* fewer rows have no statistics */
+#define WTE__MIN_DIM        64u   /* of a row whose norm tells its distribution */
+#define WTE__TRUNCATED_ROWS 1024u /* more rows than any padding without a token */
+
+/* Ids as a finding tells them. */
+typedef struct wte__seen {
+    uint64_t count, id[WTE_FINDING_IDS];
+} wte__seen;
+void wte__seen_add(wte__seen *s, uint64_t id);
+
+/* What the first pass says of each row of one table. */
+#define WTE__ROW_ZERO      1u
+#define WTE__ROW_CONSTANT  2u /* of more than one element, and not zero */
+#define WTE__ROW_NONFINITE 4u
+typedef struct wte__scan {
+    uint64_t rows;
+    void *block; /* where all of these lie */
+    size_t block_bytes;
+    float *norm;    /* of rows with all elements finite */
+    uint64_t *mark; /* rows of equal bytes have equal marks */
+    uint8_t *flags;
+    uint32_t *sorted; /* bits of the norms of rows that have a token and are not zero */
+    uint64_t n_sorted;
+    uint32_t *spare;                            /* room for as many */
+    uint64_t nan, inf, beyond_f16, beyond_rows; /* elements; rows with such elements */
+    uint64_t most_beyond;                       /* first row with such an element */
+} wte__scan;
+
+/* Why a row counts as untrained. Also its place in the words of a finding. */
+typedef enum wte__state {
+    WTE__TRAINED = 0,
+    WTE__NONFINITE,
+    WTE__ZERO,
+    WTE__SMALL,
+    WTE__CONSTANT,
+    WTE__MEAN,
+    WTE__DUPLICATE,
+    WTE__COLLAPSED,
+    WTE__STATES
+} wte__state;
+
+struct wte_check {
+    const wte_allocator *allocator;
+    wte__arena arena;
+    wte_check_facts facts;
+    wte_finding *findings;
+    size_t n, cap;
+    wte_glitch *glitch;
+    size_t n_glitch, glitch_cap;
+    const char *glitch_indicator;
+};
+
+/* One run. */
+typedef struct wte__checking {
+    const wte_model *m;
+    wte_check_options opt;
+    wte_check *report;
+    wte_error *err;
+    bool wanted[WTE__CODES];
+    const wte_file *file; /* NULL for the built-in table */
+    const wte_model_config *config;
+    const wte_vocab *vocab;              /* may be NULL */
+    const wte_model_table *input, *head; /* head: a tensor of its own, or NULL */
+    wte_rows stored;                     /* the input table's own rows, whatever maps ids to them */
+    bool has_tie;
+    wte_tie tie;
+    /* the rows */
+    const wte_vocab *names; /* of rows: vocab, or NULL when rows are no ids */
+    uint64_t named;         /* rows from here on have no token */
+    uint64_t pad;           /* row of the padding token, or WTE_NOWHERE */
+    wte__scan table, head_scan;
+    bool one_value; /* the whole table is one number: no row is worth a finding */
+    uint8_t *state; /* wte__state of each row */
+    uint8_t *used;  /* 1 = tokens or the template name this row */
+    uint64_t *same; /* first row with the same bytes; itself when there is none before */
+    double *mean;   /* of all finite rows; NULL when it was not needed */
+} wte__checking;
+
+/* check.c: add a finding; subject and fact are copied, names in them must be safe already.
+ * repair is one of wte__repair_..., or "". */
+__attribute__((format(printf, 6, 7))) wte_status wte__check_add(wte__checking *k, wte__code code,
+                                                                const char *subject,
+                                                                const wte__seen *ids,
+                                                                const char *repair, const char *fmt,
+                                                                ...);
+bool wte__check_wants(const wte__checking *k, const wte__code *codes, size_t n);
+bool wte__check_has_token(const wte__checking *k, uint64_t row);
+/* The first row with the same bytes; the row itself when there is none before. */
+static inline uint64_t wte__first_same(const wte__checking *k, uint64_t row)
+{
+    return k->same ? k->same[row] : row;
+}
+bool wte__check_is_reserved(const wte__checking *k, uint64_t row); /* "unused", "reserved" */
+const char *wte__check_table_name(const wte__checking *k);         /* safe, in the arena's memory */
+
+/* check_repair.c: commands, in the report's memory; NULL = out of memory. */
+const char *wte__repair_config(wte__checking *k, const char *key, const char *value);
+/* python on the loaded model; `change` works on m, the model, and w, its input table */
+__attribute__((format(printf, 2, 3))) const char *wte__repair_model(wte__checking *k,
+                                                                    const char *change, ...);
+__attribute__((format(printf, 2, 3))) const char *wte__repair_shell(wte__checking *k,
+                                                                    const char *fmt, ...);
+/* the files are wrong in themselves: get them again */
+const char *wte__repair_fetch(wte__checking *k);
+/* A path as one word of a shell, safe for a terminal; NULL = out of memory. */
+const char *wte__repair_word(wte__checking *k, const char *path);
+
+/* The steps, in order. */
+wte_status wte__check_sizes(wte__checking *k); /* check_sizes.c */
+wte_status wte__check_tie(wte__checking *k);   /* check_tie.c */
+wte_status wte__check_files(wte__checking *k); /* check_files.c */
+/* check_scan.c; scan_init gives room for 3 bytes a row at flags, all zero */
+wte_status wte__scan_init(wte__checking *k, wte__scan *scan, uint64_t rows);
+wte_status wte__scan_run(wte__checking *k, const wte_rows *rows, wte__scan *out);
+void wte__scan_free(wte__checking *k, wte__scan *scan);
+double wte__scan_quantile(const wte__scan *scan, double part);
+wte_status wte__check_numbers(wte__checking *k); /* check_numbers.c: what the first pass shows */
+wte_status wte__check_same(wte__checking *k);    /* check_same.c: equal bytes */
+wte_status wte__check_near(wte__checking *k);    /* check_near.c: near ones, the mean row */
+wte_status wte__check_tokens(wte__checking *k);  /* check_tokens.c: who is untrained */
+wte_status wte__check_padding(wte__checking *k); /* check_padding.c */
+wte_status wte__check_glitch_rank(wte__checking *k); /* check_glitch.c */
+#endif

@@ -1,0 +1,186 @@
+/* What the first pass shows by itself: numbers that are none, numbers too large for f16, tables and
+ * rows of one value, norms that a fresh layer has, the padding row. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "tools/check.h"
+
+static void fill_states(wte__checking *k, double median)
+{
+    const wte__scan *s = &k->table;
+    wte_check_facts *f = &k->report->facts;
+    const bool few = k->stored.cols < WTE__NEAR_ZERO_DIM;
+    const double small = median * (few ? WTE__NEAR_ZERO_FEW : WTE__NEAR_ZERO);
+    for (uint64_t row = 0; row < s->rows; row++) {
+        const uint8_t flags = s->flags[row];
+        wte__state state = WTE__TRAINED;
+        if (flags & WTE__ROW_NONFINITE)
+            state = WTE__NONFINITE;
+        else if (flags & WTE__ROW_ZERO)
+            state = WTE__ZERO;
+        else if ((double)s->norm[row] < small)
+            state = WTE__SMALL;
+        else if (flags & WTE__ROW_CONSTANT)
+            state = WTE__CONSTANT;
+        k->state[row] = (uint8_t)state;
+        f->zero += state == WTE__ZERO;
+        f->constant += (flags & WTE__ROW_CONSTANT) != 0;
+        f->nonfinite += state == WTE__NONFINITE;
+    }
+    f->nan = s->nan;
+    f->inf = s->inf;
+    f->beyond_f16 = s->beyond_f16;
+    f->norm_least = wte__scan_quantile(s, 0);
+    f->norm_median = median;
+    f->norm_most = wte__scan_quantile(s, 1);
+}
+
+static wte_status check_constant(wte__checking *k, const char *name)
+{
+    const wte__scan *s = &k->table;
+    if (s->rows * k->stored.cols < 2) return WTE_OK;
+    for (uint64_t row = 0; row < s->rows; row++) {
+        if (!(s->flags[row] & (WTE__ROW_ZERO | WTE__ROW_CONSTANT))) return WTE_OK;
+        if (s->norm[row] != s->norm[0] || s->flags[row] != s->flags[0]) return WTE_OK;
+        /* -0 and 0 differ in their bytes only */
+        if (s->mark[row] != s->mark[0] && !(s->flags[row] & WTE__ROW_ZERO)) return WTE_OK;
+    }
+    k->one_value = true;
+    const double value = (double)s->norm[0] / sqrt((double)k->stored.cols);
+    return wte__check_add(k, WTE__CODE_TABLE_CONSTANT, name, NULL, wte__repair_fetch(k),
+                          "all %" PRIu64 " x %" PRIu64 " numbers are %s%.6g; ln(rows) = %.4f",
+                          s->rows, k->stored.cols, value == 0 ? "" : "of magnitude ", value,
+                          log((double)s->rows));
+}
+
+static wte_status check_nonfinite(wte__checking *k, const char *name)
+{
+    const wte__scan *s = &k->table;
+    wte__seen seen = { 0 };
+    for (uint64_t row = 0; row < s->rows; row++)
+        if (s->flags[row] & WTE__ROW_NONFINITE) wte__seen_add(&seen, row);
+    if (!seen.count) return WTE_OK;
+    return wte__check_add(k, WTE__CODE_ROWS_NONFINITE, name, &seen,
+                          wte__repair_model(k, "g = w.isfinite().all(1); w[~g] = w[g].mean(0)"),
+                          "%" PRIu64 " of %" PRIu64 " rows not finite: %" PRIu64 " NaN, %" PRIu64
+                          " infinite",
+                          seen.count, s->rows, s->nan, s->inf);
+}
+
+static wte_status check_narrow(wte__checking *k, const char *name)
+{
+    const wte__scan *s = &k->table;
+    if (!s->beyond_f16) return WTE_OK;
+    const wte__seen seen = { s->beyond_rows, { s->most_beyond } };
+    return wte__check_add(k, WTE__CODE_NARROW_F16, name, s->beyond_rows == 1 ? &seen : NULL,
+                          wte__repair_config(k, "torch_dtype", "\"bfloat16\""),
+                          "%" PRIu64 " numbers of %" PRIu64 " rows are beyond 65504, the first in "
+                          "row %" PRIu64,
+                          s->beyond_f16, s->beyond_rows, s->most_beyond);
+}
+
+/* Initial values ------------------------------------------------------------------------------- */
+
+/* Standard deviations with which tables are initialised: most models, and torch.nn.Embedding. */
+static const double initial_std[] = { 0.02, 1.0 };
+#define N_INITIAL (sizeof initial_std / sizeof *initial_std)
+
+/* A row drawn from N(0, s) has a norm of s sqrt(dim), give or take one part in sqrt(2 dim). */
+static double spread_of(const wte__checking *k)
+{
+    return 1 / sqrt(2 * (double)k->stored.cols);
+}
+
+static wte_status check_initial_table(wte__checking *k, const char *name, bool *fresh)
+{
+    const wte_check_facts *f = &k->report->facts;
+    const double expected = spread_of(k), median = f->norm_median;
+    if (k->table.rows / 2 < WTE__MIN_ROWS || k->stored.cols < WTE__MIN_DIM || median == 0)
+        return WTE_OK;
+    const double low = wte__scan_quantile(&k->table, 0.1587);
+    const double high = wte__scan_quantile(&k->table, 0.8413);
+    const double spread = (high - low) / 2 / median;
+    for (size_t i = 0; i < N_INITIAL; i++) {
+        const double norm = initial_std[i] * sqrt((double)k->stored.cols);
+        if (fabs(median / norm - 1) > 0.02) continue;
+        if (spread > 1.4 * expected || spread < 0.6 * expected) continue;
+        *fresh = true;
+        return wte__check_add(k, WTE__CODE_TABLE_INITIAL, name, NULL, wte__repair_fetch(k),
+                              "the norms are %.4g, give or take %.2g%%: N(0, %.4g) gives %.4g, "
+                              "give or take %.2g%%",
+                              median, 100 * spread, initial_std[i], norm, 100 * expected);
+    }
+    return WTE_OK;
+}
+
+/* Rows with a token whose norm lies in [from, to). */
+static uint64_t count_between(const wte__checking *k, double from, double to, wte__seen *seen)
+{
+    uint64_t n = 0;
+    for (uint64_t row = 0; row < k->table.rows; row++) {
+        const double norm = (double)k->table.norm[row];
+        if (k->state[row] != WTE__TRAINED || norm < from || norm >= to) continue;
+        if (!wte__check_has_token(k, row)) continue;
+        n++;
+        if (seen) wte__seen_add(seen, row);
+    }
+    return n;
+}
+
+/* A heap of rows at a fresh row's norm, well apart from the table's own and higher than on either
+ * side: a tail of the table's own distribution has no such heap. */
+static wte_status check_initial_rows(wte__checking *k, const char *name)
+{
+    const double median = k->report->facts.norm_median, width = 4 * spread_of(k);
+    if (k->table.rows < WTE__MIN_ROWS || k->stored.cols < WTE__MIN_DIM || width > 0.3)
+        return WTE_OK;
+    for (size_t i = 0; i < N_INITIAL; i++) {
+        const double norm = initial_std[i] * sqrt((double)k->stored.cols);
+        wte__seen seen = { 0 };
+        if (fabs(median / norm - 1) < 3 * width) continue;
+        const uint64_t below = count_between(k, norm * (1 - 3 * width), norm * (1 - width), NULL);
+        const uint64_t above = count_between(k, norm * (1 + width), norm * (1 + 3 * width), NULL);
+        const uint64_t in = count_between(k, norm * (1 - width), norm * (1 + width), &seen);
+        if (in < 5 || in < 3 * below || in < 3 * above) continue;
+        WTE_TRY(wte__check_add(k, WTE__CODE_ROWS_INITIAL, name, &seen, "",
+                               "%" PRIu64 " rows have the norm that N(0, %.4g) gives, %.4g give or "
+                               "take %.2g%%, while the table's median is %.4g",
+                               in, initial_std[i], norm, 100 * spread_of(k), median));
+    }
+    return WTE_OK;
+}
+
+static wte_status check_pad(wte__checking *k, const char *name)
+{
+    const uint64_t pad = k->pad;
+    if (pad >= k->table.rows) return WTE_OK;
+    const wte__seen seen = { 1, { pad } };
+    const double norm = (double)k->table.norm[pad], median = k->report->facts.norm_median;
+    if (k->state[pad] == WTE__NONFINITE) return WTE_OK;
+    if (k->state[pad] == WTE__ZERO)
+        return wte__check_add(k, WTE__CODE_PAD_ROW, name, &seen, "",
+                              "the padding row %" PRIu64 " is zero", pad);
+    return wte__check_add(k, WTE__CODE_PAD_ROW, name, &seen, "",
+                          "the padding row %" PRIu64 " is not zero: its norm is %.4g, %.2g of the "
+                          "median",
+                          pad, norm, median > 0 ? norm / median : 0);
+}
+
+wte_status wte__check_numbers(wte__checking *k)
+{
+    const char *name = wte__check_table_name(k);
+    bool fresh = false;
+    if (!name) return wte__no_memory(k->err, WTE__NAME_SHOWN, "a name");
+    fill_states(k, wte__scan_quantile(&k->table, 0.5));
+    if (k->head_scan.rows) k->report->facts.head_median = wte__scan_quantile(&k->head_scan, 0.5);
+    WTE_TRY(check_nonfinite(k, name));
+    WTE_TRY(check_narrow(k, name));
+    WTE_TRY(check_constant(k, name));
+    if (k->one_value) return WTE_OK;
+    WTE_TRY(check_pad(k, name));
+    WTE_TRY(check_initial_table(k, name, &fresh));
+    return fresh ? WTE_OK : check_initial_rows(k, name);
+}

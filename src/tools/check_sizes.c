@@ -1,0 +1,236 @@
+/* The sizes against each other: config, input table, head, tokenizer, positions. No row is read. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "tools/check.h"
+
+/* The name of the file that holds a path, safe to print. */
+static const char *base_of(char shown[WTE__NAME_SHOWN], const char *path)
+{
+    const char *base = wte__path_base(path);
+    return wte__show(shown, base, strlen(base));
+}
+
+static wte_status check_table(wte__checking *k)
+{
+    wte_error why;
+    const wte_model_table *table;
+    char shown[WTE__NAME_SHOWN];
+    const char *model = base_of(shown, wte_model_path(k->m));
+    if (!k->input) {
+        const wte_status status = wte_model_input(k->m, &table, &why);
+        /* found by its name, but what leads to it is broken: the mapping */
+        const bool found = status != WTE_E_NOT_FOUND;
+        const char *word = wte__repair_word(k, wte_model_path(k->m));
+        const char *repair = !word   ? NULL
+                             : found ? wte__repair_fetch(k)
+                                     : wte__repair_shell(k, "wte check %s --tensor NAME", word);
+        return wte__check_add(k, found ? WTE__CODE_MAPPING_RANGE : WTE__CODE_TABLE_MISSING, model,
+                              NULL, repair, "%s", why.message);
+    }
+    if (k->stored.rows && k->stored.cols) return WTE_OK;
+    const char *name = wte__check_table_name(k);
+    if (!name) return wte__no_memory(k->err, WTE__NAME_SHOWN, "a name");
+    return wte__check_add(k, WTE__CODE_TABLE_EMPTY, name, NULL,
+                          wte__repair_shell(k, "python3 zero_to_fp32.py . whole"),
+                          "the table is %" PRIu64 " x %" PRIu64 ": nothing is stored in it",
+                          k->stored.rows, k->stored.cols);
+}
+
+/* Tokens without a row. */
+static wte_status check_uncovered(wte__checking *k, const char *name)
+{
+    wte__seen seen = { 0 };
+    const wte_check_facts *f = &k->report->facts;
+    if (!k->vocab || f->token_ids <= f->table_rows) return WTE_OK;
+    for (uint64_t id = f->table_rows; id < f->token_ids; id++)
+        if (wte_vocab_kind(k->vocab, id) != WTE_TOKEN_NONE) wte__seen_add(&seen, id);
+    return wte__check_add(
+        k, WTE__CODE_ROWS_UNCOVERED, name, &seen,
+        wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", f->token_ids),
+        "%" PRIu64 " token%s no row: the tokenizer's largest id is %" PRIu64
+        ", but the table has rows for ids 0..%" PRIu64,
+        seen.count, seen.count == 1 ? " has" : "s have", f->token_ids - 1,
+        f->table_rows ? f->table_rows - 1 : 0);
+}
+
+static wte_status check_config(wte__checking *k, const char *name)
+{
+    const wte_check_facts *f = &k->report->facts;
+    const wte_model_config *c = k->config;
+    char rows[32], width[32];
+    snprintf(rows, sizeof rows, "%" PRIu64, f->table_rows);
+    snprintf(width, sizeof width, "%" PRIu64, f->dim);
+    if (f->config_vocab && f->table_rows && f->config_vocab > f->table_rows)
+        WTE_TRY(wte__check_add(k, WTE__CODE_CONFIG_LARGER, name, NULL,
+                               wte__repair_config(k, "vocab_size", rows),
+                               "config.json says vocab_size %" PRIu64 ", but the table has %" PRIu64
+                               " rows: %" PRIu64 " missing",
+                               f->config_vocab, f->table_rows, f->config_vocab - f->table_rows));
+    /* more rows than the head, which is as the config says: ids for input only, told below */
+    const bool on_purpose = k->head && f->head_rows == f->config_vocab;
+    if (f->config_vocab && f->config_vocab < f->table_rows && !on_purpose)
+        WTE_TRY(wte__check_add(k, WTE__CODE_CONFIG_SMALLER, name, NULL,
+                               wte__repair_config(k, "vocab_size", rows),
+                               "config.json says vocab_size %" PRIu64 ", but the table has %" PRIu64
+                               " rows: %" PRIu64 " more",
+                               f->config_vocab, f->table_rows, f->table_rows - f->config_vocab));
+    if (!c->hidden_size || !f->dim || c->hidden_size == f->dim || c->embedding_size) return WTE_OK;
+    return wte__check_add(k, WTE__CODE_CONFIG_WIDTH, name, NULL,
+                          wte__repair_config(k, "hidden_size", width),
+                          "config.json says %" PRIu64 " numbers a row, but rows have %" PRIu64,
+                          c->hidden_size, f->dim);
+}
+
+static wte_status check_head(wte__checking *k, const char *name)
+{
+    const wte_check_facts *f = &k->report->facts;
+    wte__seen seen = { 0 };
+    if (!k->head || f->head_rows == f->table_rows) return WTE_OK;
+    const bool more_input = f->table_rows > f->head_rows;
+    const uint64_t from = more_input ? f->head_rows : f->table_rows;
+    const uint64_t to = more_input ? f->table_rows : f->head_rows;
+    for (uint64_t id = from; id < to && id - from < WTE_FINDING_IDS; id++) wte__seen_add(&seen, id);
+    seen.count = to - from;
+    const char *repair =
+        more_input ? ""
+                   : wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", f->head_rows);
+    return wte__check_add(
+        k, more_input ? WTE__CODE_INPUT_ONLY : WTE__CODE_HEAD_ONLY, name, &seen, repair,
+        "the input table has %" PRIu64 " rows and the head %" PRIu64 ": ids %" PRIu64 "..%" PRIu64
+        " are for %s only",
+        f->table_rows, f->head_rows, from, to - 1, more_input ? "input" : "output");
+}
+
+static wte_status check_vocab(wte__checking *k)
+{
+    const wte_check_facts *f = &k->report->facts;
+    const char *problem = wte_model_vocab_problem(k->m);
+    char shown[WTE__NAME_SHOWN], subject[WTE__NAME_SHOWN];
+    if (!k->vocab) {
+        base_of(subject, wte_model_path(k->m));
+        if (!*problem)
+            return wte__check_add(k, WTE__CODE_VOCAB_ABSENT, subject, NULL, "",
+                                  "no tokenizer file lies beside the weights");
+        return wte__check_add(k, WTE__CODE_VOCAB_UNREADABLE, subject, NULL, wte__repair_fetch(k),
+                              "%s", problem);
+    }
+    if (!f->holes) return WTE_OK;
+    wte__seen seen = { 0 };
+    for (uint64_t id = 0; id < f->token_ids; id++)
+        if (wte_vocab_kind(k->vocab, id) == WTE_TOKEN_NONE) wte__seen_add(&seen, id);
+    base_of(shown, wte_vocab_path(k->vocab));
+    return wte__check_add(k, WTE__CODE_VOCAB_HOLES, shown, &seen, "",
+                          "%" PRIu64 " tokens, but ids go up to %" PRIu64 ": %" PRIu64
+                          " of them have no token",
+                          f->tokens, f->token_ids - 1, f->holes);
+}
+
+static wte_status check_pad(wte__checking *k, const char *name)
+{
+    const wte_check_facts *f = &k->report->facts;
+    const int64_t pad = k->config->pad_token_id;
+    if (pad < 0 || (uint64_t)pad < f->table_rows || !f->table_rows) return WTE_OK;
+    const wte__seen seen = { 1, { (uint64_t)pad } };
+    return wte__check_add(k, WTE__CODE_PAD_OUTSIDE, name, &seen,
+                          wte__repair_model(k, "m.resize_token_embeddings(%" PRId64 ")", pad + 1),
+                          "config.json says pad_token_id %" PRId64
+                          ", but the table has rows for ids 0..%" PRIu64,
+                          pad, f->table_rows - 1);
+}
+
+/* Positions ------------------------------------------------------------------------------------ */
+
+/* Families that number positions from a row other than the first. */
+static uint64_t position_offset(const wte__checking *k)
+{
+    static const char *const after_pad[] = { "roberta",    "xlm-roberta",   "camembert",
+                                             "longformer", "mpnet",         "xlm-roberta-xl",
+                                             "xmod",       "data2vec-text", "luke" };
+    static const char *const two[] = { "bart", "mbart", "opt", "plbart", "biogpt" };
+    const char *type = k->config->model_type;
+    const int64_t pad = k->config->pad_token_id;
+    for (size_t i = 0; i < sizeof after_pad / sizeof *after_pad; i++)
+        if (strcmp(type, after_pad[i]) == 0) return (pad >= 0 ? (uint64_t)pad : 1) + 1;
+    for (size_t i = 0; i < sizeof two / sizeof *two; i++)
+        if (strcmp(type, two[i]) == 0) return 2;
+    return 0;
+}
+
+static wte_status check_positions(wte__checking *k)
+{
+    const wte_candidate *c;
+    const uint64_t offset = position_offset(k);
+    for (uint64_t i = 0; k->file && (c = wte_model_candidate(k->m, i)); i++) {
+        wte_tensor t;
+        wte_rows rows;
+        char shown[WTE__NAME_SHOWN], from[64] = "";
+        if (c->role != WTE_ROLE_OTHER || strncmp(c->why, "position table", 14) != 0) continue;
+        if (wte_file_tensor(k->file, c->tensor, &t, NULL) != WTE_OK || t.rank < 2) continue;
+        if (wte_file_rows(k->file, c->tensor, &rows, NULL) != WTE_OK || rows.cols < 2) continue;
+        const uint64_t usable = rows.rows > offset ? rows.rows - offset : 0;
+        if (offset) snprintf(from, sizeof from, ", numbered from row %" PRIu64 " on", offset);
+        WTE_TRY(wte__check_add(k, WTE__CODE_POSITION_LENGTH, wte__show(shown, t.name, t.name_bytes),
+                               NULL, "", "%" PRIu64 " rows%s: texts of at most %" PRIu64 " tokens",
+                               rows.rows, from, usable));
+    }
+    return WTE_OK;
+}
+
+/* Static models -------------------------------------------------------------------------------- */
+
+/* `weights` of a static model has one number for each id. */
+static wte_status check_weights(wte__checking *k)
+{
+    const wte_candidate *c;
+    for (uint64_t i = 0; k->file && (c = wte_model_candidate(k->m, i)); i++) {
+        wte_tensor t;
+        if (strcmp(c->why, "weight of each token") != 0) continue;
+        if (wte_file_tensor(k->file, c->tensor, &t, NULL) != WTE_OK || t.rank != 1) continue;
+        if (t.shape[0] == k->input->rows) continue;
+        WTE_TRY(wte__check_add(k, WTE__CODE_WEIGHTS_LENGTH, "weights", NULL, wte__repair_fetch(k),
+                               "%" PRIu64 " weights for %" PRIu64 " ids", t.shape[0],
+                               k->input->rows));
+    }
+    return WTE_OK;
+}
+
+static wte_status check_mapping(wte__checking *k, const char *name)
+{
+    wte__seen seen = { 0 };
+    const uint64_t rows = k->stored.rows;
+    uint8_t *reached = wte__alloc_zeroed(k->opt.allocator, (size_t)rows);
+    if (!reached) return wte__no_memory(k->err, rows, "a list of rows");
+    for (uint64_t id = 0; id < k->input->rows; id++) {
+        uint64_t row;
+        if (wte_model_row(k->m, id, &row, NULL) == WTE_OK) reached[row] = 1;
+    }
+    for (uint64_t row = 0; row < rows; row++)
+        if (!reached[row]) wte__seen_add(&seen, row);
+    wte__free(k->opt.allocator, reached, (size_t)rows);
+    if (!seen.count) return WTE_OK;
+    return wte__check_add(k, WTE__CODE_ROWS_UNREFERENCED, name, &seen, "",
+                          "%" PRIu64 " of %" PRIu64 " rows: %" PRIu64
+                          " ids are mapped, none to them",
+                          seen.count, rows, k->input->rows);
+}
+
+wte_status wte__check_sizes(wte__checking *k)
+{
+    WTE_TRY(check_table(k));
+    WTE_TRY(check_vocab(k));
+    WTE_TRY(check_positions(k));
+    if (!k->input) return WTE_OK;
+    const char *name = wte__check_table_name(k);
+    if (!name) return wte__no_memory(k->err, WTE__NAME_SHOWN, "a name");
+    WTE_TRY(check_uncovered(k, name));
+    WTE_TRY(check_config(k, name));
+    WTE_TRY(check_head(k, name));
+    WTE_TRY(check_pad(k, name));
+    WTE_TRY(check_weights(k));
+    return k->input->mapped && k->stored.rows ? check_mapping(k, name) : WTE_OK;
+}

@@ -1,0 +1,96 @@
+/* The flag against the bytes: what wte_model_tie found, as findings. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "tools/check.h"
+
+static const wte__code tie_codes[] = {
+    WTE__CODE_TIE_FLAG_LIES, WTE__CODE_TIE_HEAD_MISSING, WTE__CODE_TIE_IMPOSSIBLE,
+    WTE__CODE_TIE_COPY,      WTE__CODE_TIE_FLAG_ABSENT,  WTE__CODE_PADDING_SAMPLED,
+};
+
+/* jq's path of the flag that decides. */
+static const char *flag_key(const wte__checking *k, char buf[96])
+{
+    const char *at = k->config->tie_nested == WTE_FLAG_ABSENT ? "" : k->config->tie_nested_at;
+    snprintf(buf, 96, "%.60s%stie_word_embeddings", at, *at ? "." : "");
+    return buf;
+}
+
+static wte_status judge(wte__checking *k, const char *head, const char *key)
+{
+    const wte_tie *t = &k->tie;
+    switch (t->verdict) {
+    case WTE_TIE_INDEPENDENT:
+        if (t->flag_agrees) return WTE_OK;
+        return wte__check_add(k, WTE__CODE_TIE_FLAG_LIES, head, NULL,
+                              wte__repair_config(k, key, "false"), "%s", t->why);
+    case WTE_TIE_IMPOSSIBLE:
+        return wte__check_add(k, WTE__CODE_TIE_IMPOSSIBLE, head, NULL,
+                              wte__repair_config(k, key, "false"), "%s", t->why);
+    case WTE_TIE_BROKEN:
+        return wte__check_add(k, WTE__CODE_TIE_HEAD_MISSING, head, NULL,
+                              wte__repair_config(k, key, "true"), "%s", t->why);
+    case WTE_TIE_EQUAL_BYTES:
+    case WTE_TIE_EQUAL_VALUES:
+        /* with the flag set, saving drops the copy */
+        return wte__check_add(k, WTE__CODE_TIE_COPY, head, NULL,
+                              k->config->tied ? wte__repair_model(k, "m.tie_weights()")
+                                              : wte__repair_config(k, key, "true"),
+                              "%s", t->why);
+    default: return WTE_OK;
+    }
+}
+
+static const char *flag_text(wte_flag flag)
+{
+    return flag == WTE_FLAG_TRUE ? "true" : flag == WTE_FLAG_FALSE ? "false" : "absent";
+}
+
+/* Two flags, of which the bytes say that one is wrong. */
+static wte_status check_conflict(wte__checking *k)
+{
+    const wte_model_config *c = k->config;
+    if (!c->tie_conflict) return WTE_OK;
+    const bool tied =
+        k->has_tie && k->tie.verdict != WTE_TIE_INDEPENDENT && k->tie.verdict != WTE_TIE_IMPOSSIBLE;
+    const char *right = tied ? "true" : "false";
+    char key[96];
+    const bool top_wrong = strcmp(flag_text(c->tie_top), right) != 0;
+    snprintf(key, sizeof key, "%.60s%stie_word_embeddings", top_wrong ? "" : c->tie_nested_at,
+             top_wrong ? "" : ".");
+    return wte__check_add(k, WTE__CODE_TIE_FLAG_CONFLICT, "config.json", NULL,
+                          wte__repair_config(k, key, right),
+                          "tie_word_embeddings is %s at the top and %s in %.60s; the bytes say %s",
+                          flag_text(c->tie_top), flag_text(c->tie_nested), c->tie_nested_at, right);
+}
+
+static wte_status check_absent(wte__checking *k, const char *key)
+{
+    const wte_model_config *c = k->config;
+    /* a model without a head has nothing to tie */
+    if (!c->path[0] || c->tie_decided || k->tie.verdict == WTE_TIE_HEADLESS) return WTE_OK;
+    return wte__check_add(k, WTE__CODE_TIE_FLAG_ABSENT, "config.json", NULL,
+                          wte__repair_config(k, key, k->tie.tied ? "true" : "false"),
+                          "no flag is stored and the family is not known: %s", c->tie_rule);
+}
+
+wte_status wte__check_tie(wte__checking *k)
+{
+    if (k->input && wte__check_wants(k, tie_codes, sizeof tie_codes / sizeof *tie_codes)) {
+        wte_tie_options opt = WTE_TIE_OPTIONS_INIT;
+        char shown[WTE__NAME_SHOWN], key[96];
+        opt.pool = k->opt.pool;
+        opt.progress = k->opt.progress;
+        opt.allocator = k->opt.allocator;
+        WTE_TRY(wte_model_tie(k->m, &opt, &k->tie, k->err));
+        k->has_tie = true;
+        const char *name = k->head ? k->head->name : k->input->name;
+        flag_key(k, key);
+        WTE_TRY(judge(k, wte__show(shown, name, strlen(name)), key));
+        WTE_TRY(check_absent(k, key));
+    }
+    return check_conflict(k);
+}
