@@ -299,7 +299,7 @@ static int run(cli *c)
     code = cli_open_model(c, c->words[0], CLI_VOCAB_ALL, &j.model);
     if (!code) code = cli_input_table(c, j.model, &j.table);
     if (!code) code = read_ids(&j);
-    if (!code) code = cli_got_read(c, cli_text(c, "got"), &j.got);
+    if (!code) code = cli_got_read(c, "got", &j.got);
     if (!code) code = answer(&j);
     free(j.values);
     free(j.found);

@@ -1,5 +1,5 @@
-/* The value of --got. Typed numbers keep how many digits were typed: a number stands for all that
- * are written so. */
+/* The value of --got, or of --vector. Typed numbers keep how many digits were typed: a number
+ * stands for all that are written so. */
 #include "got.h"
 
 #include <ctype.h>
@@ -62,7 +62,7 @@ static size_t count_numbers(const char *text)
     return n;
 }
 
-static int read_typed(const cli *c, const char *text, cli_got *out)
+static int read_typed(const cli *c, const char *option, const char *text, cli_got *out)
 {
     const size_t n = count_numbers(text);
     double *values = malloc(n * sizeof *values);
@@ -74,7 +74,7 @@ static int read_typed(const cli *c, const char *text, cli_got *out)
     for (const char *at = text + strspn(text, SEPARATORS); *at; i++) {
         const size_t len = strcspn(at, SEPARATORS);
         if (!read_number(at, len, &values[i], &out->half_unit[i]))
-            return cli_usage(c, "--got: '%.*s' is no number", (int)len, at);
+            return cli_usage(c, "--%s: '%.*s' is no number", option, (int)len, at);
         at += len;
         at += strspn(at, SEPARATORS);
     }
@@ -99,7 +99,7 @@ static wte_status read_tensor(const wte_file *f, cli_got *out, wte_error *err)
     return wte_rows_read_block(&rows, 0, (size_t)rows.rows, out->data, err);
 }
 
-static int read_file(const cli *c, const char *path, cli_got *out)
+static int read_file(const cli *c, const char *option, const char *path, cli_got *out)
 {
     wte_file *f;
     wte_error err = { WTE_E_MEMORY, 0, WTE_NOWHERE, "out of memory for the vectors" };
@@ -108,27 +108,27 @@ static int read_file(const cli *c, const char *path, cli_got *out)
     const uint64_t n = wte_file_tensors(f);
     int code = CLI_DONE;
     if (n != 1)
-        code = cli_say_fail(c, CLI_INPUT,
-                            "%s: has %" PRIu64 " tensors; --got wants a file with one", path, n);
+        code = cli_say_fail(c, CLI_INPUT, "%s: has %" PRIu64 " tensors; --%s wants a file with one",
+                            path, n, option);
     else if ((status = read_tensor(f, out, &err)) != WTE_OK)
         code = cli_fail(c, status, CLI_SIDE_INPUT, &err);
     wte_file_free(f);
     return code;
 }
 
-int cli_got_read(const cli *c, const char *text, cli_got *out)
+int cli_got_read(const cli *c, const char *option, cli_got *out)
 {
-    const char *list;
+    const char *text = cli_text(c, option), *list;
     size_t n;
     *out = (cli_got){ .typed = false };
     if (!looks_typed(text, &list, &n)) {
         if (strpbrk(text, ", \t\n[") && access(text, F_OK) != 0)
-            return cli_usage(c, "--got '%s': neither numbers nor a file", text);
-        return read_file(c, text, out);
+            return cli_usage(c, "--%s '%s': neither numbers nor a file", option, text);
+        return read_file(c, option, text, out);
     }
     char *numbers = strndup(list, n);
     if (!numbers) return cli_say_fail(c, CLI_OUTPUT, "out of memory");
-    const int code = read_typed(c, numbers, out);
+    const int code = read_typed(c, option, numbers, out);
     free(numbers);
     return code;
 }

@@ -25,5 +25,8 @@ add_test(NAME oracle.npy COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR
 add_test(NAME oracle.safetensors COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_safetensors.py ${library})
 add_test(NAME oracle.gguf COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_gguf.py ${library})
 list(APPEND oracles oracle.npy oracle.safetensors oracle.gguf)
+# Nearest rows and differences: NumPy.
+add_test(NAME oracle.near COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_near.py ${library})
+list(APPEND oracles oracle.near)
 set_tests_properties(${oracles} PROPERTIES LABELS slow TIMEOUT 300 SKIP_RETURN_CODE 77
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/.cache/oracles")

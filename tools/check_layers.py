@@ -12,7 +12,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HEADER_ROOM = {"block": "num", "check": "tools", "dtype": "num", "rows": "num"}  # public headers not named for their room
+# public headers not named for their room
+HEADER_ROOM = {"block": "num", "check": "tools", "dtype": "num", "near": "tools", "rows": "num"}
 PROGRAMS = ("cli", "examples", "server")
 
 

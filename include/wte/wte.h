@@ -8,6 +8,7 @@
 #include <wte/format.h>
 #include <wte/lookup.h>
 #include <wte/model.h>
+#include <wte/near.h>
 #include <wte/rows.h>
 #include <wte/table.h>
 #include <wte/tools.h>

@@ -8,6 +8,8 @@ words() {
     case $1 in
     new) echo "--rows 2 --dim 2 -o made.npy" ;;
     lookup | trace) echo "$MODEL 3" ;;
+    near) echo "$MODEL 3" ;;
+    diff) echo "$MODEL $MODEL" ;;
     diagnose) echo "$MODEL --id 3 --got 1,2,3" ;;
     check | inspect | tied) echo "$MODEL" ;;
     version | help) ;;
