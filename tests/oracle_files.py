@@ -25,6 +25,7 @@ class Tensor(c.Structure):
         ("column_major", c.c_bool),
         ("big_endian", c.c_bool),
         ("block", c.c_int),
+        ("made", c.c_bool),
     ]
 
 

@@ -20,11 +20,12 @@ file(GLOB tokenizer_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/data/voc
 add_test(NAME oracle.tokenizer_names COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_tokenizer_names.py
   ${library} ${tokenizer_files} ${CMAKE_CURRENT_SOURCE_DIR}/data/static-f32/tokenizer.json)
 list(APPEND oracles oracle.tokenizer_names)
-# Formats: NumPy, and the safetensors and gguf packages from the same place.
+# Formats: NumPy and fastText, and the safetensors and gguf packages from the same place.
 add_test(NAME oracle.npy COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_npy.py ${library})
 add_test(NAME oracle.safetensors COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_safetensors.py ${library})
 add_test(NAME oracle.gguf COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_gguf.py ${library})
-list(APPEND oracles oracle.npy oracle.safetensors oracle.gguf)
+add_test(NAME oracle.fasttext COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_fasttext.py ${library})
+list(APPEND oracles oracle.npy oracle.safetensors oracle.gguf oracle.fasttext)
 # Nearest rows and differences: NumPy.
 add_test(NAME oracle.near COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_near.py ${library})
 list(APPEND oracles oracle.near)

@@ -5,6 +5,26 @@
 
 #include <wte/format.h>
 
+/* A whole file of tests/data/fasttext. */
+typedef struct whole_file {
+    uint8_t *data;
+    size_t n;
+} whole_file;
+
+static inline whole_file load_model(const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "fasttext/%s", name);
+    FILE *f = fopen(test_data(path), "rb");
+    assert_non_null(f);
+    whole_file b = { malloc(1 << 20), 0 };
+    assert_non_null(b.data);
+    b.n = fread(b.data, 1, (1 << 20) - 1, f);
+    b.data[b.n] = '\0';
+    assert_int_equal(fclose(f), 0);
+    return b;
+}
+
 /* A copy at the edge of an unreadable page; freed with free_words. */
 typedef struct words {
     wte_file *f;

@@ -23,7 +23,8 @@ typedef enum wte_format {
     WTE_FORMAT_WORD2VEC_TEXT = 20, /* "rows dim", then a word and its numbers a line */
     WTE_FORMAT_GLOVE = 21,         /* the same without the first line */
     WTE_FORMAT_CSV = 22,           /* numbers between commas or tabs, perhaps tokens before them */
-    WTE_FORMAT_WORD2VEC = 23       /* "rows dim", then a word and its numbers in binary */
+    WTE_FORMAT_WORD2VEC = 23,      /* "rows dim", then a word and its numbers in binary */
+    WTE_FORMAT_FASTTEXT = 24       /* its own .bin, or .ftz: "vectors", "input", "output" */
 } wte_format;
 
 typedef struct wte_file_options {

@@ -33,6 +33,10 @@
 #define WTE_LIMIT_GGUF_ALIGNMENT 1048576u
 /* One line of a text file of vectors: 16,384 numbers of 20 characters behind a word are 330 KB. */
 #define WTE_LIMIT_TEXT_LINE 16777216u
+/* Characters of one n-gram of a fastText model: its default is 6. */
+#define WTE_LIMIT_NGRAM 64u
+/* N-grams of one word, each of which is a row to be read: a word of 20 letters has some 80. */
+#define WTE_LIMIT_NGRAMS 262144u
 /* JSON nesting: the deepest tokenizer.json seen has 8 levels. */
 #define WTE_LIMIT_JSON_DEPTH 64u
 /* One decoded JSON string: precompiled charsmaps are some 320 KB of base64. */

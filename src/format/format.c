@@ -25,6 +25,7 @@ static const struct {
     { WTE_FORMAT_GLOVE, "GloVe", wte__glove_match, wte__word_vectors_read },
     { WTE_FORMAT_CSV, "CSV", wte__csv_match, wte__word_vectors_read },
     { WTE_FORMAT_WORD2VEC, "word2vec binary", wte__word2vec_match, wte__word2vec_read },
+    { WTE_FORMAT_FASTTEXT, "fastText", wte__fasttext_match, wte__fasttext_read },
     { WTE_FORMAT_SAFETENSORS_INDEX, "safetensors index", wte__shards_match, wte__shards_read },
 };
 #define N_FORMATS (sizeof formats / sizeof formats[0])

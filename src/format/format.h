@@ -144,6 +144,8 @@ wte__match wte__csv_match(const wte__head *head);
 wte_status wte__word_vectors_read(wte_file *f, wte_error *err); /* all three */
 wte__match wte__word2vec_match(const wte__head *head);
 wte_status wte__word2vec_read(wte_file *f, wte_error *err);
+wte__match wte__fasttext_match(const wte__head *head);
+wte_status wte__fasttext_read(wte_file *f, wte_error *err);
 wte__match wte__npy_match(const wte__head *head);
 wte_status wte__npy_read(wte_file *f, wte_error *err);
 /* An array that is a piece of a part's file. */

@@ -424,7 +424,8 @@ static const char *only_table(wte_format format)
     case WTE_FORMAT_NPY: return "the array of an .npy file is itself the table";
     case WTE_FORMAT_WORD2VEC_TEXT:
     case WTE_FORMAT_GLOVE:
-    case WTE_FORMAT_WORD2VEC: return "word vectors are themselves the table";
+    case WTE_FORMAT_WORD2VEC:
+    case WTE_FORMAT_FASTTEXT: return "word vectors are themselves the table";
     case WTE_FORMAT_CSV: return "the numbers of a text file are themselves the table";
     default: return NULL;
     }
@@ -453,7 +454,10 @@ static wte_status find_all(struct find *f)
 {
     const wte_file *file = f->m->file;
     if (wte_file_find(file, "mapping", 7, &f->mapping, NULL) != WTE_OK) f->mapping = WTE_NOWHERE;
-    for (uint64_t i = 0; i < wte_file_tensors(file); i++) WTE_TRY(judge_tensor(f, i));
+    const bool fasttext = wte_file_format(file) == WTE_FORMAT_FASTTEXT;
+    const uint64_t n =
+        fasttext ? 1 : wte_file_tensors(file); /* the others are what it is made of */
+    for (uint64_t i = 0; i < n; i++) WTE_TRY(judge_tensor(f, i));
     WTE_TRY(add_the_only(f));
     sort(f);
     WTE_TRY(choose_input(f));
