@@ -219,8 +219,9 @@ static void a_folder_without_weights_lists_what_it_has(void **state)
     const char *dir = test_scratch();
     wte_model *m;
     wte_error err;
-    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
-                 "no weights that can be read here (safetensors, GGUF, one .npy); it holds nothing");
+    assert_fails(
+        wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+        "no weights that can be read here (safetensors, GGUF, one .npy); it holds nothing");
     write_text(dir, "pytorch_model.bin", "x");
     write_text(dir, "config.json", "{}");
     assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,

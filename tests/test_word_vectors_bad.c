@@ -105,7 +105,8 @@ static void a_row_that_holds_no_numbers_is_named(void **state)
         { "2 2\na 1 2\nb q 1\n", 1, 12, "t.vec: line 3 (byte 12): 'q' stands where number 1 of 2" },
         { "a 1 2\nb 1 2\nc 1 2,5\n", 2, 15, "line 3 (byte 15): '2,5' stands where number 2 of 2" },
         { "a,1,2\nb,3,4\nc,,4\n", 2, 14, "line 3 (byte 14): '' stands where number 1 of 2" },
-        { "w,x,y\na,1,2\nb,0x1,2\nc,1,2\n", 1, 14, "line 3 (byte 14): '0x1' stands where number 1 of 2" },
+        { "w,x,y\na,1,2\nb,0x1,2\nc,1,2\n", 1, 14,
+          "line 3 (byte 14): '0x1' stands where number 1 of 2" },
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         wte_error err = { 0 };
