@@ -26,6 +26,10 @@ class Tensor(c.Structure):
         ("big_endian", c.c_bool),
         ("block", c.c_int),
         ("made", c.c_bool),
+        ("strided", c.c_bool),
+        ("unpacked", c.c_bool),
+        ("storage", c.c_uint64),
+        ("stride", c.c_uint64 * 16),
     ]
 
 

@@ -221,11 +221,12 @@ static void a_folder_without_weights_lists_what_it_has(void **state)
     wte_error err;
     assert_fails(
         wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
-        "no weights that can be read here (safetensors, GGUF, one .npy); it holds nothing");
-    write_text(dir, "pytorch_model.bin", "x");
+        "no weights that can be read here (safetensors, PyTorch, GGUF, one .npy or .npz); it "
+        "holds nothing");
+    write_text(dir, "flax_model.msgpack", "x");
     write_text(dir, "config.json", "{}");
     assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
-                 "it holds config.json, pytorch_model.bin");
+                 "it holds config.json, flax_model.msgpack");
     write_text(dir, "a\033[31m.safetensors", "x");
     write_text(dir, "b.safetensors", "x");
     assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
@@ -410,34 +411,6 @@ static void a_mapping_of_too_many_ids_is_refused(void **state)
     test_scratch_remove(dir);
 }
 
-static void columns_that_must_be_turned_too_are_refused(void **state)
-{
-    static const char header[] = "{'descr': '<f4', 'fortran_order': True, 'shape': (4, 6), }";
-    unsigned char file[128 + 96] = { 0 };
-    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
-    wte_model *m;
-    wte_tensor t;
-    wte_error err;
-    (void)state;
-    memset(file, ' ', 128);
-    memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
-    memcpy(file + 10, header, sizeof header - 1);
-    file[127] = '\n';
-    const char *dir = test_scratch();
-    test_write_file(in_folder(dir, "t.npy"), file, sizeof file);
-    write_text(dir, "config.json", CFG);
-    m = open_model(dir); /* as it lies: the array is the table */
-    assert_int_equal(input_of(m)->rows, 4);
-    assert_ok(wte_file_tensor(wte_model_file(m), 0, &t, &err), err);
-    char name[64];
-    snprintf(name, sizeof name, "%s", t.name);
-    wte_model_free(m);
-    opt.tensor = name;
-    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
-                 "stored dim x rows and in another order besides");
-    test_scratch_remove(dir);
-}
-
 static void a_table_of_no_rows_is_found(void **state)
 {
     (void)state;
@@ -570,8 +543,6 @@ static const struct CMUnitTest tests[] = {
     TEST("ids reach their row through a mapping", ids_reach_their_row_through_a_mapping),
     TEST("a mapping that leaves the table is refused", a_mapping_that_leaves_the_table_is_refused),
     TEST("a mapping of too many ids is refused", a_mapping_of_too_many_ids_is_refused),
-    TEST("columns that must be turned too are refused",
-         columns_that_must_be_turned_too_are_refused),
     TEST("a table of no rows is found", a_table_of_no_rows_is_found),
     TEST("a static model that people use opens", a_static_model_that_people_use_opens),
     TEST("the folder of a static embedding is entered", a_static_folder_below_is_entered),

@@ -20,6 +20,7 @@ typedef enum wte_format {
     WTE_FORMAT_NPY = 3,
     WTE_FORMAT_GGUF = 4, /* one file, or all that split.count names */
     WTE_FORMAT_NPZ = 10,
+    WTE_FORMAT_TORCH = 11,         /* .pt, .pth, .bin, .ckpt: zip, the form before 1.6, or tar */
     WTE_FORMAT_WORD2VEC_TEXT = 20, /* "rows dim", then a word and its numbers a line */
     WTE_FORMAT_GLOVE = 21,         /* the same without the first line */
     WTE_FORMAT_CSV = 22,           /* numbers between commas or tabs, perhaps tokens before them */
@@ -53,11 +54,15 @@ typedef struct wte_tensor {
     bool big_endian;      /* elements are stored with the most significant byte first */
     wte_block_type block; /* NONE, or the blocks that each row is made of: wte_type_name */
     bool made;            /* rows are made of what is stored (text, packed records, sums) */
+    bool strided;     /* elements lie apart, at `stride`; bytes reach from the first to the last */
+    bool unpacked;    /* its part is a copy in memory of what is packed in the file */
+    uint64_t storage; /* tensors of the same storage may share bytes; WTE_NOWHERE: it has its own */
+    uint64_t stride[WTE_MAX_RANK]; /* between neighbours of each dimension, in elements */
 } wte_tensor;
 
 /** Open and validate a file of tensors. The one tensor of an .npy file is called "array". What it
  * is is told from its content, not its name; files that are something else (a Git LFS pointer, a
- * web page, JSON text, zip, pickle, gzip, empty, truncated) are named in the message with
+ * web page, JSON text, another zip or pickle, gzip, empty, truncated) are named in the message with
  * E_FORMAT or E_UNSUPPORTED. err->where is the byte offset of the fault. Cost: the header alone is
  * read. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_open(const char *path, const wte_file_options *opt,

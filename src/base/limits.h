@@ -37,6 +37,14 @@
 #define WTE_LIMIT_NGRAM 64u
 /* N-grams of one word, each of which is a row to be read: a word of 20 letters has some 80. */
 #define WTE_LIMIT_NGRAMS 262144u
+/* One pickle of a PyTorch checkpoint: it holds names and shapes, some 200 bytes a tensor. */
+#define WTE_LIMIT_PICKLE 67108864u
+/* Steps of the pickle machine: a tensor takes 32, so this is 125,000 tensors in one file. */
+#define WTE_LIMIT_PICKLE_OPCODES 4000000u
+/* Values on its stack: Python's own writer puts down 1000 entries of a dict at a time. */
+#define WTE_LIMIT_PICKLE_STACK 1000000u
+/* Marks that are open at once, and dicts inside dicts: Python's own writer stops at about 300. */
+#define WTE_LIMIT_PICKLE_DEPTH 256u
 /* JSON nesting: the deepest tokenizer.json seen has 8 levels. */
 #define WTE_LIMIT_JSON_DEPTH 64u
 /* One decoded JSON string: precompiled charsmaps are some 320 KB of base64. */

@@ -1,6 +1,7 @@
 /* Which of our formats a zip archive is: told by the names in its directory, in whatever order they
  * stand there. */
 #include "base/error.h"
+#include "format/torch.h"
 #include "format/zip.h"
 
 static bool ends_in(const char *name, size_t n, const char *end)
@@ -9,20 +10,23 @@ static bool ends_in(const char *name, size_t n, const char *end)
     return n >= k && memcmp(name + n - k, end, k) == 0;
 }
 
-static bool is_zip(const wte__head *head)
+wte__match wte__zip_match(const wte__head *head)
 {
-    return head->n >= 4 && (memcmp(head->bytes, "PK\3\4", 4) == 0 ||
-                            memcmp(head->bytes, "PK\5\6", 4) == 0); /* 5 6: without entries */
-}
-
-wte__match wte__npz_match(const wte__head *head)
-{
-    return is_zip(head) ? WTE__MATCH_YES : WTE__MATCH_NO;
+    const bool zip = head->n >= 4 && (memcmp(head->bytes, "PK\3\4", 4) == 0 ||
+                                      memcmp(head->bytes, "PK\5\6", 4) == 0); /* 5 6: empty */
+    return zip ? WTE__MATCH_YES : WTE__MATCH_NO;
 }
 
 static wte_status tell(wte_file *f, wte__zip *z, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
+    size_t pickle;
+    if (wte__torch_zip_is(z, &pickle)) {
+        f->format = WTE_FORMAT_TORCH;
+        WTE_TRY(wte__torch_zip_read(f, 0, z, &f->names, err));
+        f->n_listed = f->n_entries;
+        return WTE_OK;
+    }
     for (size_t i = 0; i < z->n; i++) {
         const wte__zip_entry *e = &z->entries[i];
         if (ends_in(e->name, e->name_bytes, ".npy")) {

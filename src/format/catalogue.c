@@ -34,18 +34,19 @@ wte_status wte__entry_add(wte_file *f, const wte__entry *entry, const uint64_t *
                           wte_error *err)
 {
     void *entries = f->entries, *dims = f->dims;
+    const size_t n_dims = entry->rank + (entry->flags & WTE__HAS_STORAGE ? 1u : 0u) +
+                          (entry->flags & WTE__STRIDED ? entry->rank : 0u);
     bool ok =
         wte__grow(f->allocator, &entries, &f->entries_cap, f->n_entries + 1, sizeof(wte__entry));
     f->entries = entries;
-    ok = ok &&
-         wte__grow(f->allocator, &dims, &f->dims_cap, f->n_dims + entry->rank, sizeof(uint64_t));
+    ok = ok && wte__grow(f->allocator, &dims, &f->dims_cap, f->n_dims + n_dims, sizeof(uint64_t));
     f->dims = dims;
     if (!ok) return wte__no_memory(err, f->n_entries * sizeof(wte__entry), "the list of tensors");
     wte__entry *added = &f->entries[f->n_entries++];
     *added = *entry;
     added->file = f;
     added->shape_at = (uint32_t)f->n_dims;
-    for (uint32_t i = 0; i < entry->rank; i++) f->dims[f->n_dims++] = shape[i];
+    for (size_t i = 0; i < n_dims; i++) f->dims[f->n_dims++] = shape[i];
     return WTE_OK;
 }
 

@@ -20,7 +20,8 @@ static const struct {
     { WTE_FORMAT_SAFETENSORS, "safetensors", wte__safetensors_match, wte__safetensors_read },
     { WTE_FORMAT_GGUF, "gguf", wte__gguf_match, wte__gguf_read },
     { WTE_FORMAT_NPY, "npy", wte__npy_match, wte__npy_read },
-    { WTE_FORMAT_NPZ, "npz", wte__npz_match, wte__archive_read },
+    { WTE_FORMAT_TORCH, "PyTorch", wte__torch_match, wte__torch_read },
+    { WTE_FORMAT_NPZ, "npz", wte__zip_match, wte__archive_read },
     { WTE_FORMAT_WORD2VEC_TEXT, "word2vec text", wte__word2vec_text_match, wte__word_vectors_read },
     { WTE_FORMAT_GLOVE, "GloVe", wte__glove_match, wte__word_vectors_read },
     { WTE_FORMAT_CSV, "CSV", wte__csv_match, wte__word_vectors_read },
@@ -111,6 +112,7 @@ static wte_status unpack(wte_file *f, wte_error *err)
     WTE_TRY(wte__gz_unpack(part, f->allocator, &f->unpacked, &bytes, &f->unpacked_cap, err));
     wte__file_close(&part->file);
     wte__file_over(&part->file, f->unpacked ? f->unpacked : (const uint8_t *)"", bytes);
+    part->unpacked = true;
     return WTE_OK;
 }
 
@@ -243,6 +245,25 @@ uint64_t wte_file_strays(const wte_file *f)
     return f->n_entries - f->n_listed;
 }
 
+/* The distance in elements between neighbours of each dimension. A tensor of no element may have
+ * dimensions whose product overflows; its strides mean nothing. */
+void wte__entry_strides(const wte__entry *e, uint64_t *stride)
+{
+    const uint64_t *shape = e->file->dims + e->shape_at;
+    const bool column = (e->flags & WTE__COLUMN_MAJOR) != 0;
+    uint64_t step = 1;
+    if (e->rank == 0) return;
+    if (e->flags & WTE__STRIDED) {
+        memcpy(stride, shape + e->rank + 1, e->rank * sizeof *stride);
+        return;
+    }
+    for (uint32_t i = 0; i < e->rank; i++) {
+        const uint32_t k = column ? i : e->rank - 1 - i;
+        stride[k] = step;
+        step *= shape[k];
+    }
+}
+
 static void describe(const wte_file *f, const wte__entry *e, wte_tensor *out)
 {
     memset(out, 0, sizeof *out);
@@ -258,6 +279,10 @@ static void describe(const wte_file *f, const wte__entry *e, wte_tensor *out)
     out->big_endian = (e->flags & WTE__BIG_ENDIAN) != 0;
     out->block = (wte_block_type)e->block;
     out->made = (e->flags & WTE__MADE) != 0;
+    out->strided = (e->flags & WTE__STRIDED) != 0;
+    out->unpacked = f->parts[e->part].unpacked;
+    out->storage = e->flags & WTE__HAS_STORAGE ? f->dims[e->shape_at + e->rank] : WTE_NOWHERE;
+    wte__entry_strides(e, out->stride);
 }
 
 /* E_RANGE unless i < n. */

@@ -92,13 +92,15 @@ typedef enum wte__match {
 wte__part *wte__part_add(wte_file *f, const char *path);
 /* Reads the first `bytes` bytes of a part into its header buffer, which gets one NUL more. */
 wte_status wte__part_header(wte_file *f, wte__part *part, uint64_t bytes, wte_error *err);
-/* Appends a tensor; `file` and `shape_at` are filled in here. */
+/* Appends a tensor; `file` and `shape_at` are filled in here. `shape` goes on with what the flags
+ * say: the storage's number, the strides. */
 wte_status wte__entry_add(wte_file *f, const wte__entry *entry, const uint64_t *shape,
                           wte_error *err);
 /* The one table of a file of word vectors: "vectors", rows made by f->maker. */
 wte_status wte__vectors_add(wte_file *f, uint64_t rows, uint64_t dim, uint64_t first,
                             wte_error *err);
 wte_status wte__metadata_add(wte_file *f, const char *key, const char *value, wte_error *err);
+void wte__entry_strides(const wte__entry *e, uint64_t *stride);
 /* Elements times bits of one; false when it overflows. A dimension of 0 makes it 0 whatever the
  * others are. */
 bool wte__shape_bits(const uint64_t *shape, uint32_t rank, wte_dtype type, uint64_t *bits);
@@ -158,9 +160,13 @@ typedef struct wte__npy_place {
 } wte__npy_place;
 wte_status wte__npy_read_at(wte_file *f, const wte__npy_place *place, wte_error *err);
 /* Zip archives: which of our formats one is, is told by its directory. */
-wte__match wte__npz_match(const wte__head *head);
 wte__match wte__zip_match(const wte__head *head);
 wte_status wte__archive_read(wte_file *f, wte_error *err);
+/* PyTorch checkpoints: told from the start alone unless they are zip archives. */
+wte__match wte__torch_match(const wte__head *head);
+wte_status wte__torch_read(wte_file *f, wte_error *err);
+/* One of several, whichever form it has. */
+wte_status wte__torch_read_part(wte_file *f, uint32_t part, wte__names *names, wte_error *err);
 struct wte__zip;
 wte_status wte__npz_read(wte_file *f, struct wte__zip *z, wte_error *err);
 

@@ -108,7 +108,7 @@ wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err)
     }
     if (is_pickle(head))
         return wte__fail(err, WTE_E_UNSUPPORTED, 0,
-                         "%s: is a Python pickle (PyTorch before 1.6?)%s", path, refused);
+                         "%s: is a Python pickle, but not one of PyTorch's%s", path, refused);
     if (text < head->n && head->bytes[text] == '[')
         return wte__fail(err, WTE_E_FORMAT, 0, "%s: is JSON text, not tensors", path);
     if (head->size < 8)

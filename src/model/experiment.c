@@ -17,6 +17,7 @@ struct place {
     uint32_t part, bytes;
     wte_dtype dtype;
     bool reversed;        /* stored big-endian */
+    bool unpacked;        /* in memory, from what is packed in the file */
     wte_block_type block; /* then bytes are those of a whole block, ... */
     uint32_t in_block;    /* ... and this is the element's number in it */
 };
@@ -83,9 +84,8 @@ static bool locate(const wte_model *m, const wte_model_table *table, uint64_t ro
     if (wte_file_tensor(m->file, table->tensor, &t, NULL) != WTE_OK) return false;
     if (t.made || (!t.block && !wte_dtype_converts(t.dtype))) return false;
     if (table->mapped) stored = m->mapping.row[row];
-    uint64_t rows = table->mapped ? m->mapping.stored.rows : table->rows;
-    bool by_column = t.column_major != table->transposed;
-    uint64_t index = by_column ? col * rows + stored : stored * table->dim + col;
+    const wte__steps steps = wte__steps_of(&t, table->transposed);
+    const uint64_t index = stored * steps.row + col * steps.col;
     const uint32_t per = t.block ? wte_block_elements(t.block) : 1;
     out->bytes = t.block ? wte_block_bytes(t.block) : wte_dtype_bytes(t.dtype);
     out->dtype = t.dtype;
@@ -93,6 +93,7 @@ static bool locate(const wte_model *m, const wte_model_table *table, uint64_t ro
     out->in_block = (uint32_t)(index % per);
     out->part = t.part;
     out->reversed = t.big_endian;
+    out->unpacked = t.unpacked;
     out->offset = t.offset + index / per * out->bytes;
     return true;
 }
@@ -141,6 +142,11 @@ static void try_at(const wte_model *m, const wte_model_table *head, wte_tie *out
         !locate(m, head, out->try_row, out->try_col, &b)) {
         snprintf(out->why_not, sizeof out->why_not, "elements of type %s are not changed here",
                  wte_dtype_name(m->input.dtype));
+        return;
+    }
+    if (a.unpacked || b.unpacked) {
+        snprintf(out->why_not, sizeof out->why_not,
+                 "the table is packed in its archive, where no byte stands for one element");
         return;
     }
     bool one_file = a.part == b.part;

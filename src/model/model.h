@@ -33,12 +33,20 @@ typedef struct wte__mapping {
     wte_rows stored;
 } wte__mapping;
 
+/* Elements from one row to the next, and from one column to the next, of a matrix as its role sees
+ * it; as if tight where there is no next. */
+typedef struct wte__steps {
+    uint64_t row, col;
+} wte__steps;
+wte__steps wte__steps_of(const wte_tensor *t, bool transposed);
+
 /* A matrix stored dim x rows: its rows are the columns of `stored`. */
 typedef struct wte__turned {
     const wte_file *file;
     uint64_t tensor;
     uint64_t rows, dim; /* as seen turned */
-    uint32_t element;   /* bytes */
+    wte__steps steps;
+    uint32_t element; /* bytes */
 } wte__turned;
 
 struct wte_model {

@@ -15,13 +15,24 @@
 
 #define STATIC_FOLDER "0_StaticEmbedding"
 
+/* Files that are a model's weights by their names, the surest first. */
+enum { INDEX, SINGLE, TORCH_INDEX, TORCH_SINGLE, N_KNOWN };
+static const char *const known_names[N_KNOWN] = {
+    [INDEX] = "model.safetensors.index.json",
+    [SINGLE] = "model.safetensors",
+    [TORCH_INDEX] = "pytorch_model.bin.index.json",
+    [TORCH_SINGLE] = "pytorch_model.bin",
+};
+/* Endings of files that are taken when there is one of them alone. */
+static const char *const alone_endings[] = { ".npy", ".npz", ".pt", ".pth", ".ckpt" };
+
 /* What a directory holds, as far as it matters here. */
 struct listing {
-    uint64_t safetensors, npy; /* files of that kind */
-    char first_safetensors[256], second_safetensors[256], first_npy[256];
-    uint64_t gguf; /* models, each in one file or several */
-    char first_gguf[256], second_gguf[256];
-    bool index, single; /* model.safetensors.index.json, model.safetensors */
+    /* files of that kind; alone: of any kind that stands for a model only when there is no other */
+    uint64_t safetensors, gguf, alone; /* GGUF: models, each in one file or several */
+    char first_safetensors[256], second_safetensors[256], first_gguf[256], second_gguf[256];
+    char first_alone[256];
+    bool known[N_KNOWN];
     uint64_t files;
     char names[160]; /* the first few, for a message */
     size_t used;
@@ -68,8 +79,8 @@ static bool visit(void *ctx, const char *name)
         l->used += n > 0 ? (size_t)n : 0;
     }
     l->files++;
-    if (strcmp(name, "model.safetensors.index.json") == 0) l->index = true;
-    if (strcmp(name, "model.safetensors") == 0) l->single = true;
+    for (size_t i = 0; i < N_KNOWN; i++)
+        if (strcmp(name, known_names[i]) == 0) l->known[i] = true;
     if (ends_with(name, ".safetensors")) {
         if (l->safetensors == 0) keep_name(l->first_safetensors, 256, name);
         if (l->safetensors == 1) keep_name(l->second_safetensors, 256, name);
@@ -80,7 +91,9 @@ static bool visit(void *ctx, const char *name)
         if (l->gguf == 1) keep_name(l->second_gguf, 256, name);
         l->gguf++;
     }
-    if (ends_with(name, ".npy") && l->npy++ == 0) keep_name(l->first_npy, 256, name);
+    for (size_t i = 0; i < sizeof alone_endings / sizeof alone_endings[0]; i++)
+        if (ends_with(name, alone_endings[i]) && l->alone++ == 0)
+            keep_name(l->first_alone, 256, name);
     return true;
 }
 
@@ -119,10 +132,8 @@ static wte_status place_in_directory(struct place *p, const char *dir, wte_error
     if (!wte__path_join(p->side, dir, "")) return too_long(dir, err);
     WTE_TRY(wte__path_list(dir, visit, &l, err));
     const char *weights = NULL;
-    if (l.index)
-        weights = "model.safetensors.index.json";
-    else if (l.single)
-        weights = "model.safetensors";
+    if (l.known[INDEX] || l.known[SINGLE])
+        weights = known_names[l.known[INDEX] ? INDEX : SINGLE];
     else if (l.safetensors == 1)
         weights = l.first_safetensors;
     else if (l.safetensors > 1)
@@ -131,17 +142,20 @@ static wte_status place_in_directory(struct place *p, const char *dir, wte_error
     else if (has_static_folder(dir, p->side))
         return wte__path_join(p->weights, p->side, "model.safetensors") ? WTE_OK
                                                                         : too_long(dir, err);
+    else if (l.known[TORCH_INDEX] || l.known[TORCH_SINGLE])
+        weights = known_names[l.known[TORCH_INDEX] ? TORCH_INDEX : TORCH_SINGLE];
     else if (l.gguf == 1)
         weights = l.first_gguf;
     else if (l.gguf > 1)
         return several(dir, l.gguf, "GGUF models", l.first_gguf, l.second_gguf, err);
-    else if (l.npy == 1)
-        weights = l.first_npy;
+    else if (l.alone == 1)
+        weights = l.first_alone;
     if (weights) return wte__path_join(p->weights, dir, weights) ? WTE_OK : too_long(dir, err);
     return wte__fail(
         err, WTE_E_FORMAT, WTE_NOWHERE,
-        "%s: no weights that can be read here (safetensors, GGUF, one .npy); it holds %s%s", dir,
-        l.files ? l.names : "nothing", l.used >= sizeof l.names ? "..." : "");
+        "%s: no weights that can be read here (safetensors, PyTorch, GGUF, one .npy or "
+        ".npz); it holds %s%s",
+        dir, l.files ? l.names : "nothing", l.used >= sizeof l.names ? "..." : "");
 }
 
 static wte_status place_of(struct place *p, const char *path, wte_error *err)

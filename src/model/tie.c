@@ -96,6 +96,34 @@ static void judge_one_tensor(const wte_model *m, wte_tie *t)
                              : "");
 }
 
+/* Both roles read the same elements of one storage, under two names. */
+static bool same_elements(const wte_model *m)
+{
+    wte_tensor a, b;
+    if (m->input.mapped || wte_file_tensor(m->file, m->input.tensor, &a, NULL) != WTE_OK ||
+        wte_file_tensor(m->file, m->head.tensor, &b, NULL) != WTE_OK)
+        return false;
+    if (a.storage == WTE_NOWHERE || a.storage != b.storage || a.part != b.part ||
+        a.offset != b.offset || a.dtype != b.dtype)
+        return false;
+    const wte__steps x = wte__steps_of(&a, m->input.transposed);
+    const wte__steps y = wte__steps_of(&b, m->head.transposed);
+    return m->input.rows == m->head.rows && m->input.dim == m->head.dim && x.row == y.row &&
+           x.col == y.col;
+}
+
+static void judge_one_storage(const wte_model *m, wte_tie *t)
+{
+    const wte_model_config *said = &m->config.said;
+    char a[WTE__NAME_SHOWN], b[WTE__NAME_SHOWN];
+    t->verdict = WTE_TIE_SAME_STORAGE;
+    t->flag_agrees = said->tied || !said->tie_decided;
+    say(t, "'%s' and '%s' are two names of one storage, whose bytes are stored once%s",
+        wte__show(a, m->input.name, strlen(m->input.name)),
+        wte__show(b, m->head.name, strlen(m->head.name)),
+        t->flag_agrees ? "" : "; the flag says they are apart");
+}
+
 /* Both stored, of different shapes. False when the rows they share are to be compared. */
 static bool judge_shapes(const wte_model *m, wte_tie *t)
 {
@@ -146,9 +174,10 @@ static bool same_layout(const wte_model *m)
     if (wte_file_tensor(m->file, m->input.tensor, &a, NULL) != WTE_OK ||
         wte_file_tensor(m->file, m->head.tensor, &b, NULL) != WTE_OK)
         return false;
-    return a.dtype == b.dtype && a.block == b.block && a.column_major == b.column_major &&
-           a.big_endian == b.big_endian && m->input.transposed == m->head.transposed &&
-           !m->input.mapped;
+    const wte__steps x = wte__steps_of(&a, m->input.transposed);
+    const wte__steps y = wte__steps_of(&b, m->head.transposed);
+    return a.dtype == b.dtype && a.block == b.block && x.row == y.row && x.col == y.col &&
+           a.big_endian == b.big_endian && !m->input.mapped;
 }
 
 /* Values are equal. Equal bytes follow from that only where no two codes mean one value: blocks of
@@ -225,6 +254,10 @@ static wte_status judge(const wte_model *m, const wte_tie_options *opt, wte_tie 
     }
     t->params_tied = product(t->input_rows, t->input_dim);
     t->params_untied = sum(t->params_tied, product(t->head_rows, t->head_dim));
+    if (same_elements(m)) {
+        judge_one_storage(m, t);
+        return WTE_OK;
+    }
     if (judge_shapes(m, t)) return WTE_OK;
     uint64_t shared = t->input_rows < t->head_rows ? t->input_rows : t->head_rows;
     if (judge_types(m, t, shared)) return WTE_OK;

@@ -85,16 +85,42 @@ static wte_status open_mapping(wte_model *m, uint64_t tensor, const wte_rows *st
     return status;
 }
 
+wte__steps wte__steps_of(const wte_tensor *t, bool transposed)
+{
+    uint32_t dimension = 0; /* of the stored rows: the one that is not 1 */
+    for (uint32_t i = 0; i + 1 < t->rank; i++)
+        if (t->shape[i] != 1) dimension = i;
+    const bool list = t->rank == 1;
+    const uint64_t rows = t->rank ? t->shape[dimension] : 1;
+    const uint64_t cols = t->rank && !list ? t->shape[t->rank - 1] : 1;
+    const wte__steps stored = { rows > 1 ? t->stride[dimension] : cols,
+                                cols > 1 ? t->stride[t->rank - 1] : 1 };
+    const wte__steps turned = { stored.col, stored.row };
+    return transposed ? turned : stored;
+}
+
+/* Of a matrix whose stored rows are columns too: rows as they are wanted, one by one. */
+static wte_status read_straight(const wte__turned *t, uint64_t first, size_t n, char *out,
+                                wte_error *err)
+{
+    const uint64_t row = t->dim * t->element;
+    for (size_t i = 0; i < n; i++)
+        WTE_TRY(wte_file_read(t->file, t->tensor, (first + i) * t->steps.row * t->element,
+                              out + i * row, row, err));
+    return WTE_OK;
+}
+
 /* Rows first .. first + n - 1 of a turned matrix: a piece of every stored row, spread out. */
 static wte_status read_turned_block(void *ctx, uint64_t first, size_t n, void *out, wte_error *err)
 {
     const wte__turned *t = ctx;
     unsigned char piece[COLUMNS_AT_ONCE];
-    const size_t at_once = COLUMNS_AT_ONCE / t->element;
+    if (t->steps.col == 1) return read_straight(t, first, n, out, err);
+    const size_t at_once = t->steps.row == 1 ? COLUMNS_AT_ONCE / t->element : 1;
     for (size_t done = 0; done < n;) {
         size_t now = n - done < at_once ? n - done : at_once;
         for (uint64_t d = 0; d < t->dim; d++) {
-            uint64_t at = (d * t->rows + first + done) * t->element;
+            uint64_t at = (d * t->steps.col + (first + done) * t->steps.row) * t->element;
             WTE_TRY(wte_file_read(t->file, t->tensor, at, piece, now * t->element, err));
             for (size_t i = 0; i < now; i++)
                 memcpy((char *)out + ((done + i) * t->dim + d) * t->element, piece + i * t->element,
@@ -117,17 +143,18 @@ static wte_status turn(wte_model *m, const wte_tensor *t, wte__turned *turned, w
                        wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
-    if (t->column_major || t->big_endian || t->block)
+    if (t->big_endian || t->block)
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
                          "%s: '%s' is stored dim x rows and in %s besides", m->path,
                          wte__show(shown, t->name, t->name_bytes),
-                         t->block ? wte_block_name(t->block) : "another order");
-    wte__turned made = { m->file, out->tensor, out->source.cols, out->source.rows,
-                         wte_dtype_bytes(t->dtype) };
+                         t->block ? wte_block_name(t->block) : "another byte order");
+    const uint32_t element = wte_dtype_bytes(t->dtype);
+    const wte__steps steps = wte__steps_of(t, true);
+    wte__turned made = { m->file, out->tensor, out->source.cols, out->source.rows, steps, element };
     *turned = made;
     out->rows = made.rows;
     out->dim = made.dim;
-    out->row_bytes = 0;
+    out->row_bytes = steps.col == 1 ? steps.row * element : 0;
     out->transposed = true;
     wte_rows source = { made.rows, made.dim,    t->dtype,          0,     NULL,
                         0,         read_turned, read_turned_block, turned };
@@ -163,16 +190,15 @@ wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *wa
     if (!want->why) return wte__no_memory(err, 400, "the reason of a choice");
     WTE_TRY(wte_file_tensor(m->file, want->tensor, &t, err));
     WTE_TRY(wte_file_rows(m->file, want->tensor, &stored, err));
-    uint64_t tight = t.block ? stored.cols / wte_block_elements(t.block) * wte_block_bytes(t.block)
-                             : stored.cols * wte_dtype_bytes(t.dtype);
     const char *name = name_of(m, &t);
     if (!name) return wte__no_memory(err, WTE__NAME_SHOWN, "the name of a tensor");
-    wte_model_table made = {
-        name,        want->why,    stored.dtype, stored.rows,
-        stored.cols, want->tensor, t.offset,     t.column_major || t.made ? 0 : tight,
-        t.part,      false,        false,        stored,
-        t.block
-    };
+    const wte__steps steps = wte__steps_of(&t, false);
+    uint64_t apart = steps.col == 1 ? steps.row * wte_dtype_bytes(t.dtype) : 0;
+    if (t.block) apart = stored.cols / wte_block_elements(t.block) * wte_block_bytes(t.block);
+    if (t.made) apart = 0;
+    wte_model_table made = { name,         want->why, stored.dtype, stored.rows, stored.cols,
+                             want->tensor, t.offset,  apart,        t.part,      false,
+                             false,        stored,    t.block };
     if (want->transposed) WTE_TRY(turn(m, &t, &m->turned[slot], &made, err));
     if (want->mapping != WTE_NOWHERE && slot == 0) {
         WTE_TRY(open_mapping(m, want->mapping, &stored, err));

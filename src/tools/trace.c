@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "model/model.h"
 #include "tools/pass.h"
 
 /* The handle: the public facts, and what is needed to release them. All arrays follow in one block.
@@ -437,12 +438,12 @@ static wte_status prove_bytes_in_file(trace_box *box, const wte_file *file,
     const uint64_t size = wte_dtype_bytes(table->source.dtype);
     t->file = wte_file_part_path(file, table->part);
     if (tensor.made) return prove_bytes_made(box, file, table, err);
-    /* Rows that are not contiguous are columns of what is stored: dim pieces, one a stored row. */
-    const bool whole = table->row_bytes != 0 || t->dim == 0;
-    const uint64_t start =
-        whole ? table->offset + t->row * table->row_bytes - tensor.offset : t->row * size;
+    /* Rows whose elements lie apart are dim pieces. */
+    const wte__steps steps = wte__steps_of(&tensor, table->transposed);
+    const bool whole = steps.col == 1 || t->dim == 0;
+    const uint64_t start = t->row * steps.row * size;
     t->pieces = whole ? 1 : t->dim;
-    t->stride = whole ? 0 : t->rows * size;
+    t->stride = whole ? 0 : steps.col * size;
     const uint64_t piece = whole ? t->n_bytes : size;
     for (uint64_t i = 0; i < t->pieces; i++)
         WTE_TRY(wte_file_read(file, table->tensor, start + i * t->stride, box->again + i * piece,

@@ -1,0 +1,151 @@
+/* PyTorch checkpoints from any bytes: as a file in whichever container, and as the pickle of an
+ * archive that is built around it.
+ *
+ * Properties: the tensors of an accepted file lie inside their part, as far as their strides reach;
+ * rows are the very elements that shape, strides, offset and byte order name. */
+#include "fuzz.h"
+
+#include <string.h>
+#include <wte/format.h>
+#include <zlib.h>
+
+#include "format/format.h"
+
+/* Element number k of a tensor's bytes, in this machine's order, by the plainest means. */
+static void element_at(const wte_file *f, uint64_t i, const wte_tensor *t, uint64_t k, uint8_t *out)
+{
+    const uint32_t element = wte_dtype_bytes(t->dtype), unit = t->dtype == WTE_C64 ? 4 : element;
+    uint8_t stored[16];
+    wte_error err = { 0 };
+    HOLDS(wte_file_read(f, i, k * element, stored, element, &err) == WTE_OK);
+    for (uint32_t b = 0; b < element; b++) {
+        const uint32_t in = b % unit;
+        const bool turn = t->big_endian != wte__host_is_big() && unit > 1;
+        out[b] = stored[turn ? b - in + unit - 1 - in : b];
+    }
+}
+
+static void check_rows(const wte_file *f, uint64_t i, const wte_tensor *t)
+{
+    enum { ROWS = 4 };
+    wte_rows rows;
+    wte_error err = { 0 };
+    const wte_status status = wte_file_rows(f, i, &rows, &err);
+    if (status != WTE_OK) {
+        HOLDS(status == WTE_E_SHAPE);
+        return;
+    }
+    HOLDS(wte_rows_check(&rows, &err) == WTE_OK);
+    const uint32_t element = wte_dtype_bytes(t->dtype);
+    if (t->rank > 2 || rows.rows == 0 || rows.cols == 0 || rows.cols > 512) return;
+    const uint64_t col_step = t->rank == 2 ? t->stride[1] : 0;
+    const uint64_t n = rows.rows < ROWS ? rows.rows : ROWS, first = rows.rows - n;
+    uint8_t *out = malloc((size_t)(n * rows.cols) * element), want[16];
+    HOLDS(out != NULL);
+    HOLDS(rows.read_block(rows.ctx, first, (size_t)n, out, &err) == WTE_OK);
+    for (uint64_t r = 0; r < n; r++)
+        for (uint64_t c = 0; c < rows.cols; c++) {
+            const uint8_t *got = out + (r * rows.cols + c) * element;
+            element_at(f, i, t, (first + r) * t->stride[0] + c * col_step, want);
+            HOLDS(memcmp(got, want, element) == 0);
+            if (rows.data)
+                HOLDS(
+                    memcmp((const uint8_t *)rows.data + (first + r) * rows.row_bytes + c * element,
+                           want, element) == 0);
+        }
+    free(out);
+}
+
+static void check_tensor(const wte_file *f, uint64_t i)
+{
+    wte_tensor t;
+    wte_error err = { 0 };
+    uint64_t last = 0, found;
+    HOLDS(wte_file_tensor(f, i, &t, &err) == WTE_OK);
+    HOLDS(wte_file_find(f, t.name, t.name_bytes, &found, &err) == WTE_OK && found == i);
+    HOLDS(t.part < wte_file_parts(f) && t.storage != WTE_NOWHERE);
+    const uint64_t part = wte_file_part_bytes(f, t.part);
+    HOLDS(t.offset <= part && t.bytes <= part - t.offset);
+    for (uint32_t k = 0; k < t.rank; k++) {
+        if (t.shape[k] == 0) {
+            HOLDS(t.bytes == 0);
+            return;
+        }
+        last += (t.shape[k] - 1) * t.stride[k];
+    }
+    HOLDS((last + 1) * wte_dtype_bytes(t.dtype) == t.bytes);
+    check_rows(f, i, &t);
+}
+
+static void check_bytes(const uint8_t *data, size_t size)
+{
+    fuzz_memory memory;
+    wte_error err = { 0 };
+    wte_file *f;
+    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+    fuzz_memory_init(&memory);
+    opt.allocator = &memory.allocator;
+    const wte_status status = wte_file_open_memory(data, size, "fuzz", &opt, &f, &err);
+    if (status != WTE_OK)
+        fuzz_check_error(&err, status, size);
+    else if (wte_file_format(f) == WTE_FORMAT_TORCH)
+        for (uint64_t i = 0; i < wte_file_tensors(f) && i < 64; i++) check_tensor(f, i);
+    wte_file_free(f);
+    HOLDS(memory.live == 0 && memory.live_bytes == 0);
+}
+
+static void put(uint8_t *at, uint64_t v, int n)
+{
+    for (int i = 0; i < n; i++) at[i] = (uint8_t)(v >> (8 * i));
+}
+
+/* A stored member and its entry in the directory; both grow. */
+static void add(uint8_t **data, uint8_t **entry, const uint8_t *start, const char *name,
+                const uint8_t *content, size_t n)
+{
+    const size_t name_bytes = strlen(name);
+    uint8_t fields[22] = { 0 };
+    put(fields + 10, crc32(0, content, (uInt)n), 4);
+    put(fields + 14, n, 4);
+    put(fields + 18, n, 4);
+    memset(*entry, 0, 46);
+    memcpy(*entry, "PK\1\2", 4);
+    memcpy(*entry + 6, fields, sizeof fields);
+    put(*entry + 28, name_bytes, 2);
+    put(*entry + 42, (uint64_t)(*data - start), 4);
+    memcpy(*entry + 46, name, name_bytes);
+    *entry += 46 + name_bytes;
+    memset(*data, 0, 30);
+    memcpy(*data, "PK\3\4", 4);
+    put(*data + 26, name_bytes, 2);
+    memcpy(*data + 30, name, name_bytes);
+    memcpy(*data + 30 + name_bytes, content, n);
+    *data += 30 + name_bytes + n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    check_bytes(data, size);
+    if (size < 2 || size > 8192) return 0;
+    /* the first byte: how large storage '0' is, and the byte order */
+    uint8_t storage[128], directory[512], *entry = directory;
+    uint8_t *file = malloc(size + 2048), *at = file;
+    HOLDS(file != NULL);
+    for (size_t i = 0; i < sizeof storage; i++) storage[i] = (uint8_t)(i * 37 + 1);
+    add(&at, &entry, file, "t/data.pkl", data + 1, size - 1);
+    add(&at, &entry, file, "t/data/0", storage, data[0] % sizeof storage);
+    if (data[0] & 128) add(&at, &entry, file, "t/byteorder", (const uint8_t *)"big", 3);
+    const size_t bytes = (size_t)(entry - directory);
+    const uint64_t directory_at = (uint64_t)(at - file), count = data[0] & 128 ? 3 : 2;
+    memcpy(at, directory, bytes);
+    at += bytes;
+    memset(at, 0, 22);
+    memcpy(at, "PK\5\6", 4);
+    put(at + 8, count, 2);
+    put(at + 10, count, 2);
+    put(at + 12, bytes, 4);
+    put(at + 16, directory_at, 4);
+    check_bytes(file, (size_t)(at + 22 - file));
+    free(file);
+    return 0;
+}

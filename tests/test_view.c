@@ -1,0 +1,66 @@
+/* Tables that are turned while they are read, from arrays in column order. */
+#include "model_files.h"
+
+#define CFG "{\"vocab_size\": 6, \"hidden_size\": 4}"
+
+static const wte_model_table *input_of(const wte_model *m)
+{
+    const wte_model_table *t = NULL;
+    wte_error err;
+    assert_ok(wte_model_input(m, &t, &err), err);
+    return t;
+}
+
+/* A 4 x 6 array in column order of that byte order, element by element 0, 1, 2, ... as stored. */
+static const char *make_turned(char order)
+{
+    unsigned char file[128 + 96] = { 0 };
+    float values[24];
+    memset(file, ' ', 128);
+    memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
+    const int n = snprintf((char *)file + 10, 100,
+                           "{'descr': '%cf4', 'fortran_order': True, 'shape': (4, 6), }", order);
+    file[10 + n] = ' ';
+    file[127] = '\n';
+    for (int i = 0; i < 24; i++) values[i] = (float)i;
+    memcpy(file + 128, values, sizeof values);
+    const char *dir = test_scratch();
+    test_write_file(in_folder(dir, "t.npy"), file, sizeof file);
+    write_text(dir, "config.json", CFG);
+    return dir;
+}
+
+/* The columns of a table in column order are rows that lie together. */
+static void columns_that_are_turned_twice_are_rows(void **state)
+{
+    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
+    wte_model *m;
+    wte_error err;
+    const char *dir = make_turned('<');
+    (void)state;
+    m = open_model(dir); /* as it lies: the array is the table */
+    assert_int_equal(input_of(m)->rows, 4);
+    wte_model_free(m);
+    opt.tensor = "array";
+    assert_ok(wte_model_open(dir, &opt, &m, &err), err);
+    const wte_model_table *input = input_of(m);
+    assert_true(input->transposed);
+    assert_int_equal(input->rows, 6);
+    assert_int_equal(input->row_bytes, 16);
+    for (uint64_t r = 0; r < 6; r++) {
+        float row[4];
+        assert_ok(wte_rows_read(&input->source, r, row, &err), err);
+        for (uint64_t c = 0; c < 4; c++) assert_true(row[c] == (float)(4 * r + c));
+    }
+    wte_model_free(m);
+    test_scratch_remove(dir);
+    dir = make_turned('>');
+    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                 "stored dim x rows and in another byte order besides");
+    test_scratch_remove(dir);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST("columns that are turned twice are rows", columns_that_are_turned_twice_are_rows),
+};
+TEST_MAIN(tests)
