@@ -228,7 +228,7 @@ static void what_is_no_shard_is_named(void **state)
         { "<!DOCTYPE html><html>", 21, WTE_E_FORMAT, "is a web page (HTML)" },
         { "Entry not found", 15, WTE_E_FORMAT, "is text, not tensors" },
         { "PK\x03\x04\x14\0\0\0\x08\0", 10, WTE_E_FORMAT,
-          "is a file of kind npz, but a shard is safetensors" },
+          "is a PyTorch file, but the first shard is not" },
         { "GGUF\x03\0\0\0\1\0\0\0\0\0\0\0", 16, WTE_E_FORMAT,
           "is a file of kind gguf, but a shard is safetensors" },
         { "\x93NUMPY\1\0\x76\0{'descr'", 18, WTE_E_FORMAT,

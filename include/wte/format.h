@@ -21,6 +21,7 @@ typedef enum wte_format {
     WTE_FORMAT_GGUF = 4, /* one file, or all that split.count names */
     WTE_FORMAT_NPZ = 10,
     WTE_FORMAT_TORCH = 11,         /* .pt, .pth, .bin, .ckpt: zip, the form before 1.6, or tar */
+    WTE_FORMAT_TORCH_INDEX = 12,   /* pytorch_model.bin.index.json and its shards, as one file */
     WTE_FORMAT_WORD2VEC_TEXT = 20, /* "rows dim", then a word and its numbers a line */
     WTE_FORMAT_GLOVE = 21,         /* the same without the first line */
     WTE_FORMAT_CSV = 22,           /* numbers between commas or tabs, perhaps tokens before them */

@@ -18,6 +18,7 @@ wte__part *wte__part_add(wte_file *f, const char *path)
     memset(part, 0, sizeof *part);
     part->file.fd = -1;
     part->path = copy;
+    part->of = (uint32_t)f->n_parts - 1;
     return part;
 }
 

@@ -27,7 +27,9 @@ static const struct {
     { WTE_FORMAT_CSV, "CSV", wte__csv_match, wte__word_vectors_read },
     { WTE_FORMAT_WORD2VEC, "word2vec binary", wte__word2vec_match, wte__word2vec_read },
     { WTE_FORMAT_FASTTEXT, "fastText", wte__fasttext_match, wte__fasttext_read },
+    /* an index is told from JSON, and which of the two it is, from the first of its shards */
     { WTE_FORMAT_SAFETENSORS_INDEX, "safetensors index", wte__shards_match, wte__shards_read },
+    { WTE_FORMAT_TORCH_INDEX, "PyTorch index", wte__shards_match, wte__shards_read },
 };
 #define N_FORMATS (sizeof formats / sizeof formats[0])
 
@@ -80,17 +82,24 @@ static wte_status read_head(const wte__file *file, const char *path, wte__head *
     return wte__file_read_at(file, 0, head->bytes, head->n, path, err);
 }
 
-wte_status wte__shard_check(const wte__file *file, const char *path, wte_error *err)
+wte_status wte__shard_kind(const wte__file *file, const char *path, wte_format *kind,
+                           wte_error *err)
 {
     wte__head head;
+    *kind = WTE_FORMAT_SAFETENSORS;
     WTE_TRY(read_head(file, path, &head, err));
     const wte__match match = wte__safetensors_match(&head);
     if (match == WTE__MATCH_YES) return WTE_OK;
+    if (wte__torch_match(&head) || wte__zip_match(&head)) {
+        *kind = WTE_FORMAT_TORCH;
+        return WTE_OK;
+    }
     WTE_TRY(wte__foreign(&head, path, err));
     for (size_t i = 0; i < N_FORMATS; i++)
         if (formats[i].format != WTE_FORMAT_SAFETENSORS && formats[i].match(&head) > match)
-            return wte__fail(err, WTE_E_FORMAT, 0, "%s: is a file of kind %s, but a shard is %s",
-                             path, formats[i].name, wte_format_name(WTE_FORMAT_SAFETENSORS));
+            return wte__fail(err, WTE_E_FORMAT, 0,
+                             "%s: is a file of kind %s, but a shard is safetensors or PyTorch",
+                             path, formats[i].name);
     return match == WTE__MATCH_NO ? unknown(&head, path, err) : WTE_OK;
 }
 

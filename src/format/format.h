@@ -42,7 +42,8 @@ typedef struct wte__part {
     char *path;
     char *header; /* the file's first bytes, as far as its header goes */
     size_t header_bytes;
-    bool unpacked; /* a copy in memory (the header) of what is packed in another part's file */
+    bool unpacked; /* a copy in memory (the header) of what is packed in the file of ... */
+    uint32_t of;   /* ... this part; else the part's own number */
 } wte__part;
 
 typedef struct wte__pair {
@@ -123,9 +124,10 @@ const char *wte__nearest(const wte_file *f, const char *name, uint64_t bytes,
 
 /* Names the thing that is no file of tensors; WTE_OK when nothing is recognised. */
 wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err);
-/* The same for a file that must be safetensors, because an index says so: whatever else it is is
- * named (a pointer to the shard, a web page, another format). */
-wte_status wte__shard_check(const wte__file *file, const char *path, wte_error *err);
+/* The same for a file that must be safetensors or PyTorch's, because an index says so; *kind is
+ * which. Whatever else it is is named (a pointer to the shard, a web page, another format). */
+wte_status wte__shard_kind(const wte__file *file, const char *path, wte_format *kind,
+                           wte_error *err);
 
 /* The formats. Readers append to f; what they leave behind on failure is freed with f. */
 wte__match wte__safetensors_match(const wte__head *head);

@@ -90,7 +90,7 @@ static wte_status read_packed(reader *r, size_t n)
         const wte__zip_entry *e = &r->zip->entries[i];
         if (is_array(e) && e->method != WTE__ZIP_STORED) list[k++] = i;
     }
-    if (status == WTE_OK) status = wte__zip_unpack(r->f, r->zip, list, n, at, r->err);
+    if (status == WTE_OK) status = wte__zip_unpack(r->f, 0, r->zip, list, n, at, r->err);
     for (size_t k = 0; status == WTE_OK && k < n; k++)
         status = read_array(r, list[k], (uint32_t)r->f->n_parts - 1, at[k]);
     wte__free(a, list, n * sizeof *list);

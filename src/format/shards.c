@@ -1,4 +1,5 @@
-/* Reading model.safetensors.index.json: which tensor lies in which of several safetensors files.
+/* Reading an index (model.safetensors.index.json, pytorch_model.bin.index.json): which tensor lies
+ * in which of several files, all safetensors or all PyTorch checkpoints.
  *
  * The index decides what the model holds: a tensor that it lists must lie in the file it names. A
  * tensor that lies in one of the files but is not listed there is a stray: it is no part of the
@@ -29,6 +30,7 @@ typedef struct reader {
     size_t n_shards, shards_cap;
     wte__names tensors; /* name -> number in list */
     wte__names shard_names;
+    bool torch; /* what the first shard is, all must be */
     wte_error *err;
 } reader;
 
@@ -184,6 +186,19 @@ static const listing *first_of(const reader *r, size_t part)
     return &r->list[i];
 }
 
+/* By its content, as everywhere; all are what the first one is. */
+static wte_status check_kind(reader *r, size_t i)
+{
+    const wte__part *part = &r->f->parts[i];
+    wte_format kind;
+    WTE_TRY(wte__shard_kind(&part->file, part->path, &kind, r->err));
+    const bool torch = kind == WTE_FORMAT_TORCH;
+    if (i == 0) r->torch = torch;
+    if (torch == r->torch) return WTE_OK;
+    return wte__fail(r->err, WTE_E_FORMAT, 0, "%s: is a %s file, but the first shard is not",
+                     part->path, wte_format_name(kind));
+}
+
 static wte_status open_shard(reader *r, size_t i, const char *dir)
 {
     wte_file *f = r->f;
@@ -196,7 +211,7 @@ static wte_status open_shard(reader *r, size_t i, const char *dir)
     if (!part) return no_memory(r);
     wte_error why = { 0 };
     wte_status status = wte__file_open(&part->file, path, &why);
-    if (status == WTE_OK) return wte__shard_check(&part->file, path, r->err);
+    if (status == WTE_OK) return check_kind(r, i);
     wte__show(a, r->shards[i], strlen(r->shards[i]));
     wte__show(b, l->tensor.data, l->tensor.size);
     if (why.sys_errno == EMFILE)
@@ -233,6 +248,12 @@ static wte_status open_shards(reader *r)
     return WTE_OK;
 }
 
+static wte_status read_tensors(reader *r, uint32_t part, wte__names *names)
+{
+    if (r->torch) return wte__torch_read_part(r->f, part, names, r->err);
+    return wte__safetensors_read_part(r->f, part, names, r->err);
+}
+
 /* Read a shard's header and mark what the index lists in it. */
 static wte_status read_shard(reader *r, uint32_t part)
 {
@@ -240,7 +261,7 @@ static wte_status read_shard(reader *r, uint32_t part)
     wte__names names;
     size_t first = f->n_entries;
     wte__names_init(&names, f->allocator);
-    wte_status status = wte__safetensors_read_part(f, part, &names, r->err);
+    wte_status status = read_tensors(r, part, &names);
     wte__names_clear(&names);
     for (size_t i = first; status == WTE_OK && i < f->n_entries; i++) {
         const wte_bytes text = { (const uint8_t *)f->entries[i].name, f->entries[i].name_bytes };
@@ -290,7 +311,8 @@ static wte_status part_entries(reader *r)
         const wte_bytes text = { (const uint8_t *)e->name, e->name_bytes };
         uint64_t number = 0;
         bool found;
-        if (!wte__names_find(&r->tensors, text, &number) || r->list[number].part != e->part) {
+        if (!wte__names_find(&r->tensors, text, &number) ||
+            r->list[number].part != f->parts[e->part].of) {
             away[strays++] = *e;
             continue;
         }
@@ -331,6 +353,7 @@ static wte_status read_all(reader *r)
     WTE_TRY(number_shards(r));
     WTE_TRY(open_shards(r));
     for (uint32_t i = 0; i < r->n_shards; i++) WTE_TRY(read_shard(r, i));
+    if (r->torch) r->f->format = WTE_FORMAT_TORCH_INDEX;
     WTE_TRY(check_found(r));
     return part_entries(r);
 }

@@ -124,7 +124,8 @@ static wte_status place_storages(wte__torch *t, const wte__zip *z, const wte__zi
     wte_status status = WTE_OK;
     if (!list || !of || !at) status = wte__no_memory(t->err, n * sizeof *at, t->path);
     if (status == WTE_OK) status = place_stored(t, z, pickle, list, of, &packed);
-    if (status == WTE_OK && packed) status = wte__zip_unpack(t->f, z, list, packed, at, t->err);
+    if (status == WTE_OK && packed)
+        status = wte__zip_unpack(t->f, t->part, z, list, packed, at, t->err);
     for (size_t k = 0; status == WTE_OK && k < packed; k++) {
         t->storages[of[k]].offset = at[k];
         t->storages[of[k]].part = (uint32_t)t->f->n_parts - 1;

@@ -137,8 +137,8 @@ static uint64_t rounded(uint64_t bytes)
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-wte_status wte__zip_unpack(wte_file *f, const wte__zip *z, const size_t *list, size_t n,
-                           uint64_t *at, wte_error *err)
+wte_status wte__zip_unpack(wte_file *f, uint32_t of, const wte__zip *z, const size_t *list,
+                           size_t n, uint64_t *at, wte_error *err)
 {
     char path[WTE_LIMIT_PATH + 16];
     uint64_t total = 0;
@@ -152,6 +152,7 @@ wte_status wte__zip_unpack(wte_file *f, const wte__zip *z, const size_t *list, s
     wte__part *part = wte__part_add(f, path);
     if (!part) return wte__no_memory(err, sizeof *part, z->path);
     part->unpacked = true;
+    part->of = of;
     part->header = wte__alloc_array(f->allocator, total + 1, 1);
     if (!part->header) return wte__no_memory(err, total, "what is packed in the archive");
     part->header_bytes = (size_t)total;

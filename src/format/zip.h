@@ -42,8 +42,8 @@ wte_status wte__zip_read(const wte__zip *z, size_t i, void *out, wte_error *err)
 /* Refuses (E_LIMIT) unpacked bytes, of all entries that are wanted, beyond what the archive's own
  * size justifies. */
 wte_status wte__zip_justified(const wte__zip *z, uint64_t unpacked, wte_error *err);
-/* Unpacks entries into one new part of f, which gets the memory; at[k] gets where entry number
- * list[k] begins there. n > 0. */
-wte_status wte__zip_unpack(wte_file *f, const wte__zip *z, const size_t *list, size_t n,
-                           uint64_t *at, wte_error *err);
+/* Unpacks entries of the archive that is part `of` into one new part of f, which gets the memory;
+ * at[k] gets where entry number list[k] begins there. n > 0. */
+wte_status wte__zip_unpack(wte_file *f, uint32_t of, const wte__zip *z, const size_t *list,
+                           size_t n, uint64_t *at, wte_error *err);
 #endif
