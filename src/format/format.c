@@ -258,10 +258,10 @@ uint64_t wte_file_strays(const wte_file *f)
  * dimensions whose product overflows; its strides mean nothing. */
 void wte__entry_strides(const wte__entry *e, uint64_t *stride)
 {
+    if (e->rank == 0) return; /* there may be no dims at all */
     const uint64_t *shape = e->file->dims + e->shape_at;
     const bool column = (e->flags & WTE__COLUMN_MAJOR) != 0;
     uint64_t step = 1;
-    if (e->rank == 0) return;
     if (e->flags & WTE__STRIDED) {
         memcpy(stride, shape + e->rank + 1, e->rank * sizeof *stride);
         return;
