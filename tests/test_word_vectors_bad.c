@@ -110,7 +110,7 @@ static void a_row_that_holds_no_numbers_is_named(void **state)
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         wte_error err = { 0 };
-        float row[2];
+        float row[3 * 2]; /* the whole table at most */
         words w = open_text(rules[i].text);
         const wte_rows rows = words_rows(&w);
         assert_fails(wte_rows_read(&rows, rules[i].row, row, &err), err, WTE_E_FORMAT,
