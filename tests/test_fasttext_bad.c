@@ -94,7 +94,7 @@ static void make(model *m)
         put(m, m->entry_kind[i], 1);
     }
     m->at_pairs = m->n;
-    for (int64_t i = 0; i < 2 * m->pruned && i < 4; i++) put(m, (uint64_t)m->pair[i], 4);
+    for (int i = 0; i < 4 && i / 2 < m->pruned; i++) put(m, (uint64_t)m->pair[i], 4);
     put(m, m->quantised, 1);
     m->at_rows = m->n;
     if (m->quantised)
