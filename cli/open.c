@@ -44,7 +44,10 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
                   (vocab == CLI_VOCAB_CHEAP && (c->verbose || vocab_is_cheap(path)));
     opt.without_vocab = !wanted;
     cli_reading(path);
+    cli_progress progress;
+    opt.progress = cli_progress_start(&progress, c, "indexing");
     wte_status status = wte_model_open(path, &opt, out, &err);
+    cli_progress_stop(&progress);
     if (status == WTE_OK) return CLI_DONE;
     /* a name that is not there was typed; a file that is not there is input */
     bool typed = status == WTE_E_NOT_FOUND && (opt.tensor || opt.head);

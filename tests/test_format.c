@@ -53,6 +53,19 @@ static const struct {
             WTE_E_FORMAT, "is a program or library (ELF)"),
     FOREIGN("\x89PNG\r\n\x1a\n\0\0\0\x0d", WTE_E_FORMAT, "is a PNG image"),
     FOREIGN("%PDF-1.7\n%", WTE_E_FORMAT, "is a PDF document"),
+    FOREIGN("\x08\x07\x12\x07pytorch\x1a\x03"
+            "1.9:\x04\n\0\n\0",
+            WTE_E_UNSUPPORTED, "is an ONNX model"),
+    FOREIGN("\x08\x08:\x04\n\0\n\0B\x02\x10\x0d", WTE_E_UNSUPPORTED, "is an ONNX model"),
+    FOREIGN("\x08\x01\x12\x42\n\x40"
+            "0123456789012345678901234567890123456789012345678901234567890123",
+            WTE_E_UNSUPPORTED, "is a TensorFlow saved model"),
+    FOREIGN("\0\0\x06\x08\x01\x1a\x02\x08\x01\0\x0d", WTE_E_UNSUPPORTED,
+            "is the index of a TensorFlow checkpoint"),
+    FOREIGN("\x82\xa6params\x81\xa3wte", WTE_E_UNSUPPORTED, "is a msgpack file (Flax)"),
+    FOREIGN("\xde\x00\x10\xd9\x06"
+            "params\x81",
+            WTE_E_UNSUPPORTED, "is a msgpack file (Flax)"),
     FOREIGN("the end is here\n", WTE_E_FORMAT, "it begins with 'the end is here'"),
     FOREIGN("Entry not found", WTE_E_FORMAT,
             "is text, not tensors (was it an error reply?); it begins with 'Entry not found'"),

@@ -162,6 +162,30 @@ static void a_bomb_is_refused(void **state)
     free(packed);
 }
 
+/* Noise, which packs to its own size: more than one report. */
+static void unpacking_tells_how_far_it_is(void **state)
+{
+    (void)state;
+    const size_t n = (size_t)9 << 20;
+    uint8_t *noise = malloc(n), *packed = malloc(n + (n >> 4));
+    uint64_t seed = 3;
+    words w;
+    wte_error err = { 0 };
+    watcher see = { .progress = { watch, &see }, .stop_at = 3 };
+    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+    opt.progress = &see.progress;
+    assert_non_null(noise);
+    assert_non_null(packed);
+    for (size_t i = 0; i < n; i++) noise[i] = (uint8_t)test_noise(&seed);
+    const size_t bytes = pack(noise, n, packed, n + (n >> 4));
+    assert_fails(try_words(&w, packed, bytes, &opt, &err), err, WTE_E_CANCELLED, (uint64_t)8 << 20,
+                 "t.vec: opening was stopped at byte 8388608");
+    assert_int_equal(see.total, bytes);
+    free_words(&w);
+    free(noise);
+    free(packed);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -178,6 +202,7 @@ static const struct CMUnitTest tests[] = {
     TEST("broken ones are named", broken_ones_are_named),
     TEST("what is packed is judged as ever", what_is_packed_is_judged_as_ever),
     TEST("a bomb is refused", a_bomb_is_refused),
+    TEST("unpacking tells how far it is, and can be stopped", unpacking_tells_how_far_it_is),
     TEST("every allocation may fail", every_allocation_may_fail),
 };
 TEST_MAIN(tests)

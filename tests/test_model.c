@@ -221,7 +221,7 @@ static void a_folder_without_weights_lists_what_it_has(void **state)
     wte_error err;
     assert_fails(
         wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
-        "no weights that can be read here (safetensors, PyTorch, GGUF, one .npy or .npz); it "
+        "no weights that can be read here (safetensors, PyTorch, GGUF, one .npy, .npz, .vec or .ftz); it "
         "holds nothing");
     write_text(dir, "flax_model.msgpack", "x");
     write_text(dir, "config.json", "{}");

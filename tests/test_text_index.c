@@ -194,6 +194,21 @@ static void a_broken_index_is_ignored(void **state)
     assert_true(open_and_check("word0") < first);
 }
 
+static void who_wants_no_index_gets_none(void **state)
+{
+    (void)state;
+    char file[600];
+    wte_error err = { 0 };
+    wte_file *f;
+    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+    opt.no_cache = 1;
+    clear_cache();
+    assert_ok(wte_file_open(path, &opt, &f, &err), err);
+    check_row(f, 5, "word5");
+    wte_file_free(f);
+    assert_false(cache_file(file, sizeof file));
+}
+
 static void without_a_folder_nothing_is_kept(void **state)
 {
     (void)state;
@@ -247,6 +262,7 @@ static const struct CMUnitTest tests[] = {
     TEST("another name of the file uses it too", another_name_of_the_file_uses_it_too),
     TEST("a changed file is read anew", a_changed_file_is_read_anew),
     TEST("a broken index is ignored and replaced", a_broken_index_is_ignored),
+    TEST("who wants no index gets none", who_wants_no_index_gets_none),
     TEST("without a folder nothing is kept", without_a_folder_nothing_is_kept),
     TEST("every allocation may fail", every_allocation_may_fail_with_an_index),
 };

@@ -229,6 +229,18 @@ static void records_cross_every_border(void **state)
     free(data);
 }
 
+static void the_pass_tells_how_far_it_is(void **state)
+{
+    (void)state;
+    enum { WORDS = 10000 };
+    uint8_t *data = malloc(WORDS * 6 + 32);
+    assert_non_null(data);
+    size_t n = (size_t)snprintf((char *)data, 32, "%d 1\n", WORDS);
+    for (size_t i = 0; i < WORDS; i++, n += 6) memcpy(data + n, "w \0\0\0\0", 6);
+    check_progress(data, n);
+    free(data);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -248,6 +260,7 @@ static const struct CMUnitTest tests[] = {
     TEST("counts beyond the file are refused at once", counts_beyond_the_file_are_refused_at_once),
     TEST("a word without an end is refused", a_word_without_an_end_is_refused),
     TEST("records cross every border of the window", records_cross_every_border),
+    TEST("the pass tells how far it is, and can be stopped", the_pass_tells_how_far_it_is),
     TEST("every allocation may fail", every_allocation_may_fail),
 };
 TEST_MAIN(tests)

@@ -313,7 +313,21 @@ static void a_model_is_made_of_word_vectors(void **state)
     assert_ok(wte_vocab_find(wte_model_vocab(m), "queen", 5, &id, NULL, &err), err);
     assert_int_equal(id, 1);
     wte_model_free(m);
+    snprintf(path, sizeof path, "%s/m.vec", dir); /* the one such file of a folder */
+    test_write_file(path, text, sizeof text - 1);
+    assert_ok(wte_model_open(dir, NULL, &m, &err), err);
+    assert_int_equal(wte_file_format(wte_model_file(m)), WTE_FORMAT_WORD2VEC_TEXT);
+    wte_model_free(m);
     test_scratch_remove(dir);
+}
+
+static void the_pass_tells_how_far_it_is(void **state)
+{
+    (void)state;
+    size_t n;
+    char *text = big_text(20000, 3, true, &n);
+    check_progress(text, n);
+    free(text);
 }
 
 static void every_allocation_may_fail(void **state)
@@ -340,6 +354,7 @@ static const struct CMUnitTest tests[] = {
     TEST("rows cross every border of the windows", rows_cross_every_border),
     TEST("long blanks and long words are read", long_blanks_and_long_words_are_read),
     TEST("a model is made of word vectors", a_model_is_made_of_word_vectors),
+    TEST("the pass tells how far it is, and can be stopped", the_pass_tells_how_far_it_is),
     TEST("every allocation may fail", every_allocation_may_fail),
 };
 TEST_MAIN(tests)

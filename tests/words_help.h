@@ -155,4 +155,41 @@ static inline void check_starved(const void *data, size_t bytes)
     assert_int_equal(status, WTE_OK);
     assert_true(i > 5);
 }
+
+/* Reports of progress: counts them, and stops at the given one. */
+typedef struct watcher {
+    wte_progress progress;
+    uint64_t calls, stop_at, last, total;
+} watcher;
+static inline bool watch(void *ctx, uint64_t done, uint64_t total)
+{
+    watcher *w = ctx;
+    assert_true(done <= total && (w->calls == 0 || done > w->last));
+    w->last = done;
+    w->total = total;
+    return ++w->calls != w->stop_at;
+}
+
+/* Opening tells how far it is, in bytes, and stops when it is told to. */
+static inline void check_progress(const void *data, size_t bytes)
+{
+    words w;
+    wte_error err = { 0 };
+    watcher see = { .progress = { watch, &see } };
+    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+    opt.progress = &see.progress;
+    assert_ok(try_words(&w, data, bytes, &opt, &err), err);
+    free_words(&w);
+    assert_true(see.calls > 1);
+    assert_int_equal(see.total, bytes);
+    const uint64_t calls = see.calls;
+    for (uint64_t stop = 1; stop <= calls; stop++) {
+        see.calls = 0;
+        see.stop_at = stop;
+        assert_int_equal(try_words(&w, data, bytes, &opt, &err), WTE_E_CANCELLED);
+        assert_int_equal(err.where, see.last);
+        assert_non_null(strstr(err.message, "t.vec: opening was stopped at byte"));
+        free_words(&w);
+    }
+}
 #endif

@@ -31,14 +31,15 @@ typedef enum wte_format {
 
 typedef struct wte_file_options {
     size_t struct_size;
-    uint32_t copy; /* 1: read tensors with pread or into memory, never map */
-    uint32_t reserved;
+    uint32_t copy;     /* 1: read tensors with pread or into memory, never map */
+    uint32_t no_cache; /* 1: neither look for an index of a text in the cache folder nor keep one */
     uint64_t max_header_bytes; /* 0 = the format's own limit (safetensors, GGUF 100,000,000) */
     const wte_allocator *allocator;
+    const wte_progress *progress; /* while a file is unpacked or its rows are looked for: bytes */
 } wte_file_options;
 #define WTE_FILE_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(wte_file_options), 0, 0, 0, NULL                                                    \
+        sizeof(wte_file_options), 0, 0, 0, NULL, NULL                                              \
     }
 
 #define WTE_MAX_RANK 16

@@ -18,10 +18,11 @@ typedef struct wte_model_options {
     uint32_t without_vocab; /* 1: do not open the tokenizer files (they can be large) */
     uint32_t copy;          /* as in wte_file_options */
     const wte_allocator *allocator;
+    const wte_progress *progress; /* as in wte_file_options */
 } wte_model_options;
 #define WTE_MODEL_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(wte_model_options), NULL, NULL, 0, 0, NULL                                          \
+        sizeof(wte_model_options), NULL, NULL, 0, 0, NULL, NULL                                    \
     }
 
 typedef enum wte_role {

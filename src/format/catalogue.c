@@ -6,6 +6,15 @@
 #include "base/limits.h"
 #include "format/format.h"
 
+wte_status wte__file_report(const wte_file *f, uint64_t done, wte_error *err)
+{
+    const uint64_t size = f->parts[0].file.size;
+    if (!f->progress || f->progress->report(f->progress->ctx, done, size)) return WTE_OK;
+    return wte__fail(err, WTE_E_CANCELLED, done,
+                     "%s: opening was stopped at byte %" PRIu64 " of %" PRIu64, f->path, done,
+                     size);
+}
+
 wte__part *wte__part_add(wte_file *f, const char *path)
 {
     void *parts = f->parts;

@@ -118,7 +118,7 @@ static wte_status unpack(wte_file *f, wte_error *err)
 {
     wte__part *part = &f->parts[0];
     uint64_t bytes;
-    WTE_TRY(wte__gz_unpack(part, f->allocator, &f->unpacked, &bytes, &f->unpacked_cap, err));
+    WTE_TRY(wte__gz_unpack(f, part, &f->unpacked, &bytes, &f->unpacked_cap, err));
     wte__file_close(&part->file);
     wte__file_over(&part->file, f->unpacked ? f->unpacked : (const uint8_t *)"", bytes);
     part->unpacked = true;
@@ -157,6 +157,8 @@ static wte_status create(const char *path, const wte_file_options *opt, wte_file
     }
     f->max_header_bytes = options.max_header_bytes;
     f->copy = options.copy != 0;
+    f->no_cache = options.no_cache != 0;
+    f->progress = options.progress;
     wte__names_init(&f->names, f->allocator);
     wte__token_list_init(&f->tokens, f->allocator);
     f->path = wte__strdup(f->allocator, path);
@@ -190,6 +192,7 @@ wte_status wte_file_open(const char *path, const wte_file_options *opt, wte_file
         return status;
     }
     map_parts(f);
+    f->progress = NULL;
     *out = f;
     return WTE_OK;
 }
@@ -211,6 +214,7 @@ wte_status wte_file_open_memory(const void *data, uint64_t bytes, const char *na
         wte_file_free(f);
         return status;
     }
+    f->progress = NULL;
     *out = f;
     return WTE_OK;
 }

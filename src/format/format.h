@@ -54,7 +54,8 @@ struct wte_file {
     wte_allocator own; /* a copy of the caller's, so that the caller's may go */
     const wte_allocator *allocator;
     uint64_t max_header_bytes; /* 0 = the format's own */
-    bool copy, memory;
+    bool copy, memory, no_cache;
+    const wte_progress *progress; /* while it is opened, else NULL */
     wte_format format;
     char *path; /* as the caller gave it */
     wte__part *parts;
@@ -89,6 +90,9 @@ typedef enum wte__match {
     WTE__MATCH_YES
 } wte__match;
 
+/* Tells that `done` bytes of the first part are behind; E_CANCELLED when the caller wants no more.
+ */
+wte_status wte__file_report(const wte_file *f, uint64_t done, wte_error *err);
 /* Adds a part; its file is closed and empty. NULL = out of memory. */
 wte__part *wte__part_add(wte_file *f, const char *path);
 /* Reads the first `bytes` bytes of a part into its header buffer, which gets one NUL more. */

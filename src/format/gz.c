@@ -8,8 +8,11 @@
 #include "base/limits.h"
 
 #define PIECE 65536u
+/* Of the packed file, between two reports; a multiple of the above. */
+#define REPORT_BYTES (64u * PIECE)
 
 typedef struct unpacker {
+    const wte_file *f;
     const wte__part *part;
     const wte_allocator *a;
     uint64_t read; /* of the packed file */
@@ -64,6 +67,7 @@ static wte_status refill(unpacker *u, z_stream *z)
     const uint64_t left = u->part->file.size - u->read;
     const uint32_t n = left < PIECE ? (uint32_t)left : PIECE;
     if (z->avail_in) return WTE_OK;
+    if (u->read % REPORT_BYTES == 0) WTE_TRY(wte__file_report(u->f, u->read, u->err));
     WTE_TRY(wte__file_read_at(&u->part->file, u->read, u->piece, n, u->part->path, u->err));
     u->read += n;
     z->next_in = u->piece;
@@ -111,11 +115,12 @@ static uint64_t most_of(uint64_t packed)
     return packed * WTE_LIMIT_UNPACKED_RATIO;
 }
 
-wte_status wte__gz_unpack(const wte__part *part, const wte_allocator *a, uint8_t **out,
-                          uint64_t *bytes, size_t *cap, wte_error *err)
+wte_status wte__gz_unpack(const wte_file *f, const wte__part *part, uint8_t **out, uint64_t *bytes,
+                          size_t *cap, wte_error *err)
 {
     z_stream z;
-    unpacker u = { .part = part, .a = a, .most = most_of(part->file.size), .err = err };
+    const wte_allocator *a = f->allocator;
+    unpacker u = { .f = f, .part = part, .a = a, .most = most_of(part->file.size), .err = err };
     *out = NULL;
     *bytes = *cap = 0;
     memset(&z, 0, sizeof z);

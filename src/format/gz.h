@@ -6,8 +6,8 @@
 bool wte__gz_is(const wte__head *head);
 /* All members, one behind the other, in a buffer of *cap bytes that is released with wte__free.
  * E_LIMIT when they unpack to more than a file of this size may. */
-wte_status wte__gz_unpack(const wte__part *part, const wte_allocator *a, uint8_t **out,
-                          uint64_t *bytes, size_t *cap, wte_error *err);
+wte_status wte__gz_unpack(const wte_file *f, const wte__part *part, uint8_t **out, uint64_t *bytes,
+                          size_t *cap, wte_error *err);
 
 /* zlib's memory, from the allocator that is its opaque pointer (unzip.c). */
 void *wte__zlib_alloc(void *allocator, unsigned items, unsigned size);

@@ -84,6 +84,65 @@ static bool is_pickle(const wte__head *head)
     return strchr("}](c\x8a\x95X\x8cN)KMJG", head->bytes[2]) != NULL && head->bytes[2] != 0;
 }
 
+/* A number of protobuf at *at, which moves behind it; false when it does not end in the head. */
+static bool varint(const wte__head *head, uint64_t *at, uint64_t *value)
+{
+    *value = 0;
+    for (uint32_t shift = 0; shift < 64 && *at < head->n; shift += 7) {
+        const uint8_t byte = head->bytes[(*at)++];
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) return true;
+    }
+    return false;
+}
+
+/* ONNX and TensorFlow's saved models are protobuf messages that begin with a version (field 1). An
+ * ONNX model goes on with short texts (2 to 6: who made it) up to its graph (7); a saved model with
+ * its graphs (2) at once, and its version is 1, which no ONNX model has had since 2017. */
+static const char *protobuf(const wte__head *head)
+{
+    uint64_t at = 1, value, version;
+    if (head->n < 4 || head->bytes[0] != 0x08 || !varint(head, &at, &version)) return NULL;
+    while (at < head->n) {
+        uint64_t tag;
+        if (!varint(head, &at, &tag)) return NULL;
+        const uint64_t field = tag >> 3, kind = tag & 7;
+        if (field < 2 || field > 20 || (kind != 0 && kind != 2) || !varint(head, &at, &value))
+            return NULL;
+        if (kind == 0) continue;
+        if (value > head->size - at) return NULL;
+        if (field == 2 && version == 1 && value > 64) return "a TensorFlow saved model";
+        if (field == 7 && version < 64) return "an ONNX model";
+        at += value;
+    }
+    return NULL;
+}
+
+/* The index of a TensorFlow checkpoint is a table whose first entry has an empty key: its value
+ * tells how many files there are. The files of data have no mark of their own. */
+static bool is_tensorflow_index(const wte__head *head)
+{
+    return head->n > 5 && memcmp(head->bytes, "\0\0", 2) == 0 && head->bytes[2] >= 2 &&
+           head->bytes[2] < 32 && head->bytes[3] == 0x08 && head->bytes[4] > 0 &&
+           head->bytes[4] < 0x80 && (head->bytes[5] == 0x1a || head->bytes[5] == 0x10);
+}
+
+/* Flax writes a map from texts: msgpack's byte for a map, then that for a text, then letters. */
+static bool is_msgpack(const wte__head *head)
+{
+    const uint8_t *p = head->bytes;
+    const uint64_t key = head->n < 6 ? 0 : p[0] > 0x80 && p[0] <= 0x8f ? 1 : p[0] == 0xde ? 3 : 0;
+    if (key == 0) return false;
+    const uint64_t text = p[key] == 0xd9 ? key + 2 : key + 1;
+    const uint64_t n = p[key] == 0xd9                   ? p[key + 1]
+                       : p[key] > 0xa0 && p[key] < 0xc0 ? p[key] & 31u
+                                                        : 0;
+    if (n == 0 || n > head->n - text) return false;
+    for (uint64_t i = text; i < text + n; i++)
+        if (p[i] < ' ' || p[i] > '~') return false;
+    return true;
+}
+
 wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err)
 {
     static const char refused[] = "; this build does not read it";
@@ -109,6 +168,10 @@ wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err)
     if (is_pickle(head))
         return wte__fail(err, WTE_E_UNSUPPORTED, 0,
                          "%s: is a Python pickle, but not one of PyTorch's%s", path, refused);
+    const char *other = protobuf(head);
+    if (is_tensorflow_index(head)) other = "the index of a TensorFlow checkpoint";
+    if (is_msgpack(head)) other = "a msgpack file (Flax)";
+    if (other) return wte__fail(err, WTE_E_UNSUPPORTED, 0, "%s: is %s%s", path, other, refused);
     if (text < head->n && head->bytes[text] == '[')
         return wte__fail(err, WTE_E_FORMAT, 0, "%s: is JSON text, not tensors", path);
     if (head->size < 8)

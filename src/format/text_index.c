@@ -67,7 +67,8 @@ static bool expect(const wte__text_index *x, const wte_file *f, header *h, char 
 {
     char folder[WTE_LIMIT_PATH], name[64];
     const wte__file *file = &f->parts[0].file;
-    if (file->memory || file->size < WORTH_KEEPING || !wte__cache_folder(folder)) return false;
+    if (f->no_cache || file->memory || file->size < WORTH_KEEPING || !wte__cache_folder(folder))
+        return false;
     memset(h, 0, sizeof *h);
     h->magic = MAGIC;
     h->size = file->size;

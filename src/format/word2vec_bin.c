@@ -10,6 +10,8 @@
 #include "format/text_layout.h"
 
 #define PASS_BYTES ((size_t)1 << 20)
+/* Records between two reports of progress. */
+#define REPORT_RECORDS 4096u
 
 wte__match wte__word2vec_match(const wte__head *head)
 {
@@ -136,7 +138,10 @@ static wte_status take_record(pass *p)
 
 static wte_status take_records(pass *p)
 {
-    while (p->x->n < p->rows) WTE_TRY(take_record(p));
+    while (p->x->n < p->rows) {
+        if (p->x->n % REPORT_RECORDS == 0) WTE_TRY(wte__file_report(p->f, p->at, p->err));
+        WTE_TRY(take_record(p));
+    }
     const uint8_t *data = NULL;
     size_t n;
     WTE_TRY(wte__window_see(&p->window, p->at, 1, &data, &n, p->err));

@@ -260,6 +260,9 @@ static wte_status add_row(pass *p, const wte__text_line *cut)
     return WTE_OK;
 }
 
+/* Lines between two reports of progress. */
+#define REPORT_LINES 4096u
+
 static wte_status take_lines(pass *p)
 {
     const wte__text_layout *l = &p->v->layout;
@@ -267,6 +270,7 @@ static wte_status take_lines(pass *p)
     for (size_t bytes; p->at < p->window.end; p->at += bytes, p->line++) {
         wte_bytes line;
         wte__text_line cut;
+        if (p->line % REPORT_LINES == 0) WTE_TRY(wte__file_report(p->f, p->at, p->err));
         WTE_TRY(next_line(p, &line, &bytes));
         const wte__text_cut kind = wte__text_cut_line(l, line, &cut);
         if (kind == WTE__TEXT_EMPTY) {

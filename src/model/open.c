@@ -24,7 +24,8 @@ static const char *const known_names[N_KNOWN] = {
     [TORCH_SINGLE] = "pytorch_model.bin",
 };
 /* Endings of files that are taken when there is one of them alone. */
-static const char *const alone_endings[] = { ".npy", ".npz", ".pt", ".pth", ".ckpt" };
+static const char *const alone_endings[] = { ".npy",  ".npz", ".pt",     ".pth",
+                                             ".ckpt", ".vec", ".vec.gz", ".ftz" };
 
 /* What a directory holds, as far as it matters here. */
 struct listing {
@@ -151,11 +152,10 @@ static wte_status place_in_directory(struct place *p, const char *dir, wte_error
     else if (l.alone == 1)
         weights = l.first_alone;
     if (weights) return wte__path_join(p->weights, dir, weights) ? WTE_OK : too_long(dir, err);
-    return wte__fail(
-        err, WTE_E_FORMAT, WTE_NOWHERE,
-        "%s: no weights that can be read here (safetensors, PyTorch, GGUF, one .npy or "
-        ".npz); it holds %s%s",
-        dir, l.files ? l.names : "nothing", l.used >= sizeof l.names ? "..." : "");
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: no weights that can be read here (safetensors, PyTorch, GGUF, one .npy, "
+                     ".npz, .vec or .ftz); it holds %s%s",
+                     dir, l.files ? l.names : "nothing", l.used >= sizeof l.names ? "..." : "");
 }
 
 static wte_status place_of(struct place *p, const char *path, wte_error *err)
@@ -231,6 +231,7 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     wte_file_options file_opt = WTE_FILE_OPTIONS_INIT;
     file_opt.copy = opt->copy;
     file_opt.allocator = m->allocator;
+    file_opt.progress = opt->progress;
     WTE_TRY(place_of(&p, m->path, err));
     WTE_TRY(wte_file_open(p.weights, &file_opt, &m->file, err));
     WTE_TRY(read_config(m, &p, err));
