@@ -58,7 +58,7 @@ static void check_value(const wte__pickle *p, const wte__pickle_value *v)
 static void check_all(const wte__pickle *p)
 {
     enum { MOST = 4096 };
-    static const wte__pickle_value *todo[MOST];
+    const wte__pickle_value *todo[MOST];
     size_t n = 0;
     todo[n++] = &p->root;
     for (size_t steps = 0; n > 0 && steps < MOST; steps++) {
