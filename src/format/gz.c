@@ -9,7 +9,7 @@
 
 #define PIECE 65536u
 /* Of the packed file, between two reports; a multiple of the above. */
-#define REPORT_BYTES (64u * PIECE)
+#define REPORT_BYTES ((uint64_t)64 * PIECE)
 
 typedef struct unpacker {
     const wte_file *f;
