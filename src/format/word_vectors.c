@@ -284,8 +284,9 @@ static wte_status take_lines(pass *p)
         if (kind == WTE__TEXT_UNEVEN)
             return wte__fail(p->err, WTE_E_FORMAT, p->at,
                              "%s: line %" PRIu64 " (byte %" PRIu64 ") has %" PRIu64
-                             " numbers, but %" PRIu64 " are expected",
-                             p->f->path, p->line, p->at, cut.found, l->dim);
+                             " number%s, but %" PRIu64 " expected",
+                             p->f->path, p->line, p->at, cut.found, cut.found == 1 ? "" : "s",
+                             l->dim);
         WTE_TRY(add_row(p, &cut));
     }
     if (!l->counted || p->v->index.n == l->rows) return WTE_OK;
