@@ -79,6 +79,8 @@ static const bad_text refused[] = {
       "line 3 (byte 12) has 3 numbers, but 2 expected" },
     { "1\t2\n3\t4\n5\t6\t7\n", WTE_E_FORMAT, 8, "line 3 (byte 8) has 3 numbers" },
     { "", WTE_E_FORMAT, 0, "is empty" },
+    { "\na 1 2\nb 1 2\n", WTE_E_FORMAT, 0, "is text, not tensors" },
+    { "\nw,x,y\na,1,2\nb,3,4\n", WTE_E_FORMAT, 0, "is text, not tensors" },
     { "just some words\nand others\n", WTE_E_FORMAT, 0, "is text, not tensors" },
     { "one\ntwo\nthree 3\n", WTE_E_FORMAT, 0, "is text, not tensors" },
 };
@@ -104,6 +106,7 @@ static void a_row_that_holds_no_numbers_is_named(void **state)
         { "2 2\na 1 2\nb q 1\n", 1, 12, "t.vec: line 3 (byte 12): 'q' stands where number 1 of 2" },
         { "a 1 2\nb 1 2\nc 1 2,5\n", 2, 15, "line 3 (byte 15): '2,5' stands where number 2 of 2" },
         { "a,1,2\nb,3,4\nc,,4\n", 2, 14, "line 3 (byte 14): '' stands where number 1 of 2" },
+        { "a,1,2\nb,3,4\nc,4,", 2, 16, "line 3 (byte 16): '' stands where number 2 of 2" },
         { "w,x,y\na,1,2\nb,0x1,2\nc,1,2\n", 1, 14,
           "line 3 (byte 14): '0x1' stands where number 1 of 2" },
     };

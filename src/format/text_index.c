@@ -96,7 +96,7 @@ static uint64_t hash_all(const header *h, const wte__text_index *x, const wte_to
 static bool plausible(const header *h, const wte__text_index *x, const wte_token_list *t)
 {
     for (size_t i = 0; i < x->n; i++)
-        if (x->row_at[i] >= h->size || (i > 0 && x->row_at[i] <= x->row_at[i - 1])) return false;
+        if (x->row_at[i] > h->size || (i > 0 && x->row_at[i] <= x->row_at[i - 1])) return false;
     for (uint64_t i = 0; i < t->n; i++)
         if (t->end[i] > h->text_bytes || (i > 0 && t->end[i] < t->end[i - 1])) return false;
     return t->n == 0 || t->end[t->n - 1] == h->text_bytes;

@@ -380,7 +380,10 @@ bool wte__text_layout_guess(wte__text_layout *l, const uint8_t *data, size_t n, 
     const wte_bytes text = { data + mark, n - mark };
     *l = none;
     l->first = mark;
-    if (text.size == 0 || memchr(data, '\0', n < TELLING_BYTES ? n : TELLING_BYTES)) return false;
+    size_t next;
+    const wte_bytes line = wte__text_line_at(text.data, (size_t)text.size, &next);
+    if (count_blank_fields(line.data, (size_t)line.size) == 0) return false;
+    if (memchr(data, '\0', n < TELLING_BYTES ? n : TELLING_BYTES)) return false;
     if (guess_counted(l, text, whole)) return true;
     if (l->counted && has_control(text)) return false; /* counts, and then no text */
     for (size_t i = 0; i < 2; i++) {
