@@ -48,6 +48,11 @@ class Memory:
         self.library.lib.wte_table_free(self.table)
 
 
+# OpenMP's threads spin for milliseconds after a call and take a processor from whoever is timed next; they shall
+# sleep instead. Set before torch is loaded.
+os.environ.setdefault("GOMP_SPINCOUNT", "0")
+
+
 def timed(call, batch):
     start = time.perf_counter()
     call(batch)
