@@ -58,8 +58,11 @@ static inline float swap_bytes(float x)
 
 static inline wte_rows rows_of(const void *data, uint64_t rows, uint64_t cols, wte_dtype dtype)
 {
-    const wte_rows made = { rows, cols, dtype, 0, data, cols * wte_dtype_bytes(dtype),
-                            NULL, NULL, NULL };
+    const wte_rows made = { .rows = rows,
+                            .cols = cols,
+                            .dtype = dtype,
+                            .data = data,
+                            .row_bytes = cols * wte_dtype_bytes(dtype) };
     return made;
 }
 

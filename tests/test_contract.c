@@ -96,7 +96,7 @@ static void a_failure_leaves_no_handle(void **state)
 {
     (void)state;
     wte_error err;
-    const wte_rows broken = { 2, 2, WTE_F32, 0, NULL, 8, NULL, NULL, NULL };
+    const wte_rows broken = { .rows = 2, .cols = 2, .dtype = WTE_F32, .row_bytes = 8 };
     void *const junk = &err;
     wte_pool *pool = junk;
     wte_writer *writer = junk;

@@ -374,7 +374,9 @@ static void errors_of_the_source_are_passed_on(void **state)
 {
     (void)state;
     size_t asked = 0;
-    const wte_rows table = { 8, 4, WTE_F32, 0, NULL, 0, unreadable, NULL, &asked };
+    const wte_rows table = {
+        .rows = 8, .cols = 4, .dtype = WTE_F32, .read_rows = unreadable, .ctx = &asked
+    };
     const int64_t id = 1;
     const float got[4] = { 1, 2, 3, 4 };
     const wte_ids ids = { &id, WTE_I64, 0, 1 };
@@ -404,7 +406,12 @@ static void an_error_in_the_search_ends_it(void **state)
 {
     (void)state;
     noise_rows();
-    const wte_rows table = { ROWS, DIM, WTE_F32, 0, NULL, 0, readable, broken_block, noise_table };
+    const wte_rows table = { .rows = ROWS,
+                             .cols = DIM,
+                             .dtype = WTE_F32,
+                             .read_rows = readable,
+                             .read_block = broken_block,
+                             .ctx = noise_table };
     const int64_t id = 1;
     const wte_ids ids = { &id, WTE_I64, 0, 1 };
     const wte_got given = { noise_table[0], WTE_F32, 0, 1, DIM, NULL };

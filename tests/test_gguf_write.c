@@ -112,7 +112,9 @@ static void q8_0_is_written_from_data_and_from_rows(void **state)
     uint64_t noise = 1;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         values[i] = (float)(test_noise(&noise) >> 40) / (1 << 23) - 1;
-    wte_rows rows = { 5000, 64, WTE_F32, 0, NULL, 0, read_rows, NULL, values };
+    wte_rows rows = {
+        .rows = 5000, .cols = 64, .dtype = WTE_F32, .read_rows = read_rows, .ctx = values
+    };
     const wte_tensor_out t[] = { { "data", WTE_F32, 2, tall, values, NULL },
                                  { "rows", WTE_F32, 2, tall, NULL, &rows } };
     assert_ok(wte_gguf_write(in(dir, "t.gguf"), t, q8_0, 2, &usual, &err), err);

@@ -190,7 +190,12 @@ static void proofs_fail_when_the_source_is_not_true(void **state)
 {
     (void)state;
     uint32_t calls = 0;
-    const wte_rows rows = { 4, 2, WTE_U16, 0, NULL, 0, fickle_rows, other_block, &calls };
+    const wte_rows rows = { .rows = 4,
+                            .cols = 2,
+                            .dtype = WTE_U16,
+                            .read_rows = fickle_rows,
+                            .read_block = other_block,
+                            .ctx = &calls };
     wte_trace *t = trace_rows(&rows, 2, NULL);
     assert_int_equal(t->same_bytes, WTE_PROOF_FAILS);
     assert_string_equal(t->same_bytes_why, "byte 2 is 07, but 08 that the source gives");

@@ -107,9 +107,12 @@ static wte_status read_block(void *ctx, uint64_t first, size_t n, void *out, wte
 static wte_status make_rows(const wte__entry *e, wte_rows *out, wte_error *err)
 {
     const uint64_t *shape = e->file->dims + e->shape_at;
-    const wte_rows rows = { shape[0],  shape[1],   WTE_F32,
-                            0,         NULL,       0,
-                            read_rows, read_block, (void *)(uintptr_t)e };
+    const wte_rows rows = { .rows = shape[0],
+                            .cols = shape[1],
+                            .dtype = WTE_F32,
+                            .read_rows = read_rows,
+                            .read_block = read_block,
+                            .ctx = (void *)(uintptr_t)e };
     (void)err;
     *out = rows;
     return WTE_OK;

@@ -56,8 +56,12 @@ static wte_status read_block(void *ctx, uint64_t first, size_t n, void *out, wte
 static wte_status make_rows(const wte__entry *e, wte_rows *out, wte_error *err)
 {
     const wte__text_index *x = e->file->made;
-    const wte_rows rows = { x->n,       x->key.dim,          WTE_F32, 0, NULL, 0, read_rows,
-                            read_block, (void *)(uintptr_t)e };
+    const wte_rows rows = { .rows = x->n,
+                            .cols = x->key.dim,
+                            .dtype = WTE_F32,
+                            .read_rows = read_rows,
+                            .read_block = read_block,
+                            .ctx = (void *)(uintptr_t)e };
     (void)err;
     *out = rows;
     return WTE_OK;

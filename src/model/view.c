@@ -156,8 +156,12 @@ static wte_status turn(wte_model *m, const wte_tensor *t, wte__turned *turned, w
     out->dim = made.dim;
     out->row_bytes = steps.col == 1 ? steps.row * element : 0;
     out->transposed = true;
-    wte_rows source = { made.rows, made.dim,    t->dtype,          0,     NULL,
-                        0,         read_turned, read_turned_block, turned };
+    wte_rows source = { .rows = made.rows,
+                        .cols = made.dim,
+                        .dtype = t->dtype,
+                        .read_rows = read_turned,
+                        .read_block = read_turned_block,
+                        .ctx = turned };
     out->source = source;
     return WTE_OK;
 }
@@ -202,8 +206,11 @@ wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *wa
     if (want->transposed) WTE_TRY(turn(m, &t, &m->turned[slot], &made, err));
     if (want->mapping != WTE_NOWHERE && slot == 0) {
         WTE_TRY(open_mapping(m, want->mapping, &stored, err));
-        wte_rows source = { m->mapping.count, stored.cols, stored.dtype, 0, NULL, 0,
-                            read_mapped,      NULL,        &m->mapping };
+        wte_rows source = { .rows = m->mapping.count,
+                            .cols = stored.cols,
+                            .dtype = stored.dtype,
+                            .read_rows = read_mapped,
+                            .ctx = &m->mapping };
         made.rows = m->mapping.count;
         made.mapped = true;
         made.source = source;
