@@ -246,8 +246,9 @@ static void broken_sources_are_refused(void **state)
     bad.dtype = (wte_dtype)77;
     assert_fails(wte_rows_check(&bad, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "number 77");
     bad = good;
-    bad.reserved = 9;
-    assert_fails(wte_rows_check(&bad, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "reserved is 9");
+    bad.packing = 9;
+    assert_fails(wte_rows_check(&bad, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                 "3 elements cannot be stored in packing 9");
     bad = good;
     bad.row_bytes = 11;
     assert_fails(wte_rows_check(&bad, &err), err, WTE_E_SHAPE, WTE_NOWHERE,

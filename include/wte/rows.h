@@ -16,7 +16,7 @@ typedef struct wte_rows {
     uint64_t rows;
     uint64_t cols;
     wte_dtype dtype;    /* type of the elements that come out: whole bytes only */
-    uint32_t reserved;  /* 0 */
+    uint32_t packing;   /* 0, or how rows are stored that come out decoded: below */
     const void *data;   /* view, or NULL */
     uint64_t row_bytes; /* stride of the view; >= cols * element size */
     /** Copy n rows, tightly packed (cols * element size bytes each), machine byte order.
@@ -26,6 +26,13 @@ typedef struct wte_rows {
      */
     wte_status (*read_block)(void *ctx, uint64_t first, size_t n, void *out, wte_error *err);
     void *ctx;
+    /** For consumers that compute with rows as they are stored (bags, heads); all others need not
+     *  look. packing is a wte_block_type or a wte_rowwise; dtype is F32 then, and a stored row has
+     *  wte_packed_bytes(packing, cols) bytes: row r lies at packed + r * packed_row_bytes, or
+     *  read_packed copies rows first .. first + n - 1, tight; at least one of the two is set. */
+    const void *packed;
+    uint64_t packed_row_bytes;
+    wte_status (*read_packed)(void *ctx, uint64_t first, size_t n, void *out, wte_error *err);
 } wte_rows;
 
 /** Token ids as people have them: read in place, never copied or narrowed. */
@@ -39,6 +46,10 @@ typedef struct wte_ids {
 /** Id number i as a signed 64-bit number (every type fits); i < ids.count is the caller's duty.
  *  -1 when the type is none of the four. */
 WTE_API int64_t wte_ids_at(wte_ids ids, uint64_t i);
+
+/** Bytes of one row of `cols` elements stored in a packing, or 0: unknown packing, or cols is no
+ * multiple of what its blocks hold, or the product overflows. */
+WTE_API uint64_t wte_packed_bytes(uint32_t packing, uint64_t cols);
 
 /** Check shape, type and pointers of a row source. E_ARGUMENT or E_SHAPE, or WTE_OK. */
 WTE_API WTE_MUST_CHECK wte_status wte_rows_check(const wte_rows *rows, wte_error *err);

@@ -1,15 +1,18 @@
 /* wte/wte.h - everything. See base.h for the rules on errors, ownership and threads. */
 #ifndef WTE_WTE_H
 #define WTE_WTE_H
+#include <wte/bag.h>
 #include <wte/base.h>
 #include <wte/block.h>
 #include <wte/check.h>
 #include <wte/dtype.h>
 #include <wte/format.h>
+#include <wte/head.h>
 #include <wte/lookup.h>
 #include <wte/model.h>
 #include <wte/near.h>
 #include <wte/rows.h>
+#include <wte/rowwise.h>
 #include <wte/table.h>
 #include <wte/tools.h>
 #include <wte/vocab.h>

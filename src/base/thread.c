@@ -217,3 +217,60 @@ void wte__parallel(wte_pool *pool, uint64_t n, void (*work)(void *ctx, uint64_t 
     }
     pthread_mutex_unlock(&pool->turn);
 }
+
+typedef struct attempt {
+    wte_status (*work)(void *ctx, uint64_t i, uint32_t slot, wte_error *err);
+    void *ctx;
+    uint32_t n_slots;
+    atomic_bool taken[WTE_LIMIT_THREADS];
+    /* the failed chunk with the lowest number */
+    atomic_flag failure_lock;
+    atomic_uint_fast64_t failed; /* UINT64_MAX: none */
+    wte_status failure;
+    wte_error error;
+} attempt;
+
+static void note_failure(attempt *a, uint64_t i, wte_status status, const wte_error *error)
+{
+    while (atomic_flag_test_and_set_explicit(&a->failure_lock, memory_order_acquire)) {
+    }
+    if (i < atomic_load(&a->failed)) {
+        atomic_store(&a->failed, i);
+        a->failure = status;
+        a->error = *error;
+        if (error->status != (int32_t)status)
+            (void)wte__fail(&a->error, status, WTE_NOWHERE,
+                            "the row source failed and gave no reason");
+    }
+    atomic_flag_clear_explicit(&a->failure_lock, memory_order_release);
+}
+
+static void try_chunk(void *ctx, uint64_t i)
+{
+    attempt *a = ctx;
+    wte_error error = { 0 };
+    if (i > atomic_load_explicit(&a->failed, memory_order_relaxed)) return;
+    uint32_t slot = 0; /* one is free: as many as threads */
+    while (atomic_exchange_explicit(&a->taken[slot], true, memory_order_acquire))
+        slot = (slot + 1) % a->n_slots;
+    const wte_status status = a->work(a->ctx, i, slot, &error);
+    atomic_store_explicit(&a->taken[slot], false, memory_order_release);
+    if (status != WTE_OK) note_failure(a, i, status, &error);
+}
+
+wte_status wte__parallel_try(wte_pool *pool, uint64_t n,
+                             wte_status (*work)(void *ctx, uint64_t i, uint32_t slot,
+                                                wte_error *err),
+                             void *ctx, wte_error *err)
+{
+    attempt a = {
+        .work = work,
+        .ctx = ctx,
+        .n_slots = wte_pool_threads(pool),
+        .failure_lock = ATOMIC_FLAG_INIT,
+    };
+    atomic_init(&a.failed, UINT64_MAX);
+    wte__parallel(pool, n, try_chunk, &a);
+    if (a.failure != WTE_OK && err) *err = a.error;
+    return a.failure;
+}

@@ -77,6 +77,14 @@ static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out,
     return WTE_OK;
 }
 
+static wte_status read_packed(void *ctx, uint64_t first, size_t n, void *out, wte_error *err)
+{
+    const source s = source_of(ctx);
+    const uint64_t row = s.row_blocks * s.bytes;
+    return wte__file_read_at(&s.part->file, s.entry->offset + first * row, out, n * row,
+                             s.part->path, err);
+}
+
 void wte__entry_block_rows(const wte__entry *e, wte_rows *out)
 {
     const source s = source_of(e);
@@ -87,4 +95,9 @@ void wte__entry_block_rows(const wte__entry *e, wte_rows *out)
     out->read_rows = read_rows;
     out->read_block = read_block;
     out->ctx = (void *)(uintptr_t)e; /* never written through */
+    if (s.swap) return;              /* no consumer takes blocks in the other byte order */
+    out->packing = s.type;
+    out->packed_row_bytes = s.row_blocks * s.bytes;
+    out->packed = s.part->file.map ? s.part->file.map + s.entry->offset : NULL;
+    out->read_packed = read_packed;
 }

@@ -2,7 +2,6 @@
  * follows from its number, so the result is the same for any number of threads. */
 #include "lookup/gather.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -34,43 +33,10 @@ typedef struct sharing {
     bool convert;   /* the output type is another one */
     bool stream;    /* write past the caches */
     uint32_t block; /* ids a block */
-    /* scratch: n_slots pieces of slot_rows rows; whoever runs a block takes a free one */
+    /* scratch: a piece of slot_rows rows for each thread */
     uint8_t *scratch;
     size_t slot_rows;
-    uint32_t n_slots;
-    atomic_bool taken[WTE_LIMIT_THREADS];
-    /* the failed block with the lowest number */
-    atomic_flag failure_lock;
-    atomic_uint_fast64_t failed_block; /* UINT64_MAX: none */
-    wte_status failure;
-    wte_error failure_error;
 } sharing;
-
-static void note_failure(sharing *s, uint64_t block, wte_status status, const wte_error *error)
-{
-    while (atomic_flag_test_and_set_explicit(&s->failure_lock, memory_order_acquire)) {
-    }
-    if (block < atomic_load(&s->failed_block)) {
-        atomic_store(&s->failed_block, block);
-        s->failure = status;
-        s->failure_error = *error;
-        if (error->status != (int32_t)status)
-            (void)wte__fail(&s->failure_error, status, WTE_NOWHERE,
-                            "the row source failed and gave no reason");
-    }
-    atomic_flag_clear_explicit(&s->failure_lock, memory_order_release);
-}
-
-static uint32_t take_slot(sharing *s)
-{
-    for (uint32_t i = 0;; i = (i + 1) % s->n_slots) /* one is free: as many slots as threads */
-        if (!atomic_exchange_explicit(&s->taken[i], true, memory_order_acquire)) return i;
-}
-
-static void give_slot(sharing *s, uint32_t slot)
-{
-    atomic_store_explicit(&s->taken[slot], false, memory_order_release);
-}
 
 /* One row in its stored type into the output. */
 static wte_status put_row(const sharing *s, const void *row, uint8_t *out, wte_error *err)
@@ -112,16 +78,13 @@ static wte_status rows_of_reader(const sharing *s, const uint64_t *row, size_t n
 }
 
 /* n rows, none of them a zero row. */
-static wte_status copy_run(sharing *s, const uint64_t *row, size_t n, uint8_t *out, wte_error *err)
+static wte_status copy_run(sharing *s, uint32_t slot, const uint64_t *row, size_t n, uint8_t *out,
+                           wte_error *err)
 {
     const wte_rows *rows = s->job->rows;
     if (s->from_view) return rows_of_view(s, row, n, out, err);
     if (s->in_place) return rows->read_rows(rows->ctx, row, n, out, err);
-    const uint32_t slot = take_slot(s);
-    uint8_t *scratch = s->scratch + slot * s->slot_rows * s->job->in_bytes;
-    const wte_status status = rows_of_reader(s, row, n, out, scratch, err);
-    give_slot(s, slot);
-    return status;
+    return rows_of_reader(s, row, n, out, s->scratch + slot * s->slot_rows * s->job->in_bytes, err);
 }
 
 /* How many rows from i on are alike: all to be copied, or all zero. */
@@ -133,33 +96,25 @@ static uint32_t run_length(const uint64_t *row, uint32_t i, uint32_t n)
     return end - i;
 }
 
-static wte_status copy_block(sharing *s, uint64_t block, wte_error *err)
+static wte_status copy_block(void *ctx, uint64_t block, uint32_t slot, wte_error *err)
 {
+    sharing *s = ctx;
     const wte__gather_job *j = s->job;
     const uint64_t first = block * s->block, left = j->ids.count - first;
     const uint32_t n = left < s->block ? (uint32_t)left : s->block;
     uint8_t *out = j->out + first * j->out_stride;
     uint64_t row[WTE__IDS_BLOCK];
     wte__ids_rows(j->ids, first, n, &j->rules, j->zeros, row);
-    if (!j->zeros) return copy_run(s, row, n, out, err);
+    if (!j->zeros) return copy_run(s, slot, row, n, out, err);
     for (uint32_t i = 0, run; i < n; i += run) {
         run = run_length(row, i, n);
         if (row[i] != WTE__ZERO_ROW) {
-            WTE_TRY(copy_run(s, row + i, run, out + i * j->out_stride, err));
+            WTE_TRY(copy_run(s, slot, row + i, run, out + i * j->out_stride, err));
             continue;
         }
         for (uint32_t k = i; k < i + run; k++) memset(out + k * j->out_stride, 0, j->out_bytes);
     }
     return WTE_OK;
-}
-
-static void run_block(void *ctx, uint64_t block)
-{
-    sharing *s = ctx;
-    wte_error error = { 0 };
-    if (block > atomic_load_explicit(&s->failed_block, memory_order_relaxed)) return;
-    const wte_status status = copy_block(s, block, &error);
-    if (status != WTE_OK) note_failure(s, block, status, &error);
 }
 
 static uint32_t ids_of_block(size_t row_bytes)
@@ -172,10 +127,9 @@ static uint32_t ids_of_block(size_t row_bytes)
 wte_status wte__gather(const wte__gather_job *job, wte_error *err)
 {
     const wte_rows *rows = job->rows;
-    sharing s = { .job = job, .failure_lock = ATOMIC_FLAG_INIT };
+    sharing s = { .job = job };
     wte_pool *pool = job->ids.count < SHARED_BYTES / job->out_bytes ? NULL : job->pool;
     size_t scratch_bytes = 0;
-    atomic_init(&s.failed_block, UINT64_MAX);
     s.from_view = rows->data && (!rows->read_rows || job->ids.count < VIEW_IDS);
     s.convert = job->out_type != rows->dtype;
     s.stream = job->ids.count > STREAM_BYTES / job->out_bytes;
@@ -183,16 +137,13 @@ wte_status wte__gather(const wte__gather_job *job, wte_error *err)
     s.block = ids_of_block(job->out_bytes);
     const uint64_t n_blocks = job->ids.count / s.block + (job->ids.count % s.block != 0);
     if (!s.from_view && !s.in_place) {
-        const uint32_t threads = wte_pool_threads(pool);
-        s.n_slots = n_blocks < threads ? (uint32_t)n_blocks : threads;
         s.slot_rows = SCRATCH_BYTES / job->in_bytes ? SCRATCH_BYTES / job->in_bytes : 1;
         if (s.slot_rows > s.block) s.slot_rows = s.block;
-        scratch_bytes = s.n_slots * s.slot_rows * job->in_bytes;
+        scratch_bytes = wte_pool_threads(pool) * s.slot_rows * job->in_bytes;
         s.scratch = wte__alloc(job->allocator, scratch_bytes);
         if (!s.scratch) return wte__no_memory(err, scratch_bytes, "rows read from a file");
     }
-    wte__parallel(pool, n_blocks, run_block, &s);
+    const wte_status status = wte__parallel_try(pool, n_blocks, copy_block, &s, err);
     wte__free(job->allocator, s.scratch, scratch_bytes);
-    if (s.failure != WTE_OK && err) *err = s.failure_error;
-    return s.failure;
+    return status;
 }

@@ -230,7 +230,7 @@ wte_status wte_block_rows(wte_block_type type, uint64_t rows, uint64_t cols, con
         return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
                          "rows of %" PRIu64 " numbers are not made of %s blocks of %" PRIu32, cols,
                          wte_block_name(type), elements);
-    const wte_rows source = {
+    wte_rows source = {
         .rows = rows,
         .cols = cols,
         .dtype = WTE_F32,
@@ -242,6 +242,9 @@ wte_status wte_block_rows(wte_block_type type, uint64_t rows, uint64_t cols, con
     const uint64_t tight = cols / elements * wte_block_bytes(type);
     const uint64_t stride = row_bytes ? row_bytes : tight;
     WTE_TRY(check_stride(rows, stride, tight, err));
+    source.packing = type;
+    source.packed = data;
+    source.packed_row_bytes = stride;
     *storage = (wte_block_source){
         .type = type, .data = data, .row_bytes = stride, .row_blocks = cols / elements
     };

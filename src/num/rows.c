@@ -48,6 +48,34 @@ static wte_status check_view(const wte_rows *rows, uint64_t tight, wte_error *er
     return WTE_OK;
 }
 
+/* Rows come out decoded, and are said to lie packed somewhere. */
+static wte_status check_packing(const wte_rows *rows, wte_error *err)
+{
+    const uint64_t bytes = wte_packed_bytes(rows->packing, rows->cols);
+    uint64_t last;
+    if (!bytes && rows->cols)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "rows of %" PRIu64 " elements cannot be stored in packing %" PRIu32,
+                         rows->cols, rows->packing);
+    if (rows->dtype != WTE_F32)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "packed rows come out as f32, but the row source says %s",
+                         wte_dtype_name(rows->dtype));
+    if (rows->rows == 0) return WTE_OK;
+    if (!rows->packed && !rows->read_packed)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "a row source of packing %" PRIu32 " has neither packed nor read_packed",
+                         rows->packing);
+    if (!rows->packed) return WTE_OK;
+    if (rows->packed_row_bytes < bytes ||
+        !wte_mul_u64(rows->rows - 1, rows->packed_row_bytes, &last) ||
+        !wte_add_u64(last, bytes, &last) || last > PTRDIFF_MAX)
+        return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+                         "%" PRIu64 " packed rows, %" PRIu64 " bytes apart, but one takes %" PRIu64,
+                         rows->rows, rows->packed_row_bytes, bytes);
+    return WTE_OK;
+}
+
 wte_status wte_rows_check(const wte_rows *rows, wte_error *err)
 {
     if (!rows) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "the row source is NULL");
@@ -58,9 +86,7 @@ wte_status wte_rows_check(const wte_rows *rows, wte_error *err)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "a row source cannot have elements of type %s (number %d)",
                          wte_dtype_name(rows->dtype), (int)rows->dtype);
-    if (rows->reserved)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "reserved is %" PRIu32 " in a row source, but must be 0", rows->reserved);
+    if (rows->packing) WTE_TRY(check_packing(rows, err));
     if (rows->rows && !rows->data && !rows->read_rows)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "a row source of %" PRIu64 " rows has neither data nor read_rows",

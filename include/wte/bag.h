@@ -1,0 +1,70 @@
+/* wte/bag.h - bags: the rows that several ids name, reduced to one vector (EmbeddingBag). */
+#ifndef WTE_BAG_H
+#define WTE_BAG_H
+#include <wte/lookup.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum wte_bag_mode {
+    WTE_BAG_SUM = 0,
+    WTE_BAG_MEAN = 1, /* the sum divided by the number of members, of which 0 counts as 1 */
+    WTE_BAG_MAX = 2 /* of each column; begins with the first member, moves when strictly greater */
+} wte_bag_mode;
+
+typedef struct wte_bag_options {
+    size_t struct_size;
+    wte_bag_mode mode;
+    wte_dtype out_dtype;       /* NONE = F32; F16, BF16: rounded once, at the end */
+    wte_bad_id_policy bad_ids; /* ZERO: a bad id is no member */
+    uint32_t offsets_end;      /* 1: the last offset is the end of the last bag and begins none */
+    const int64_t *ignore_ids; /* ids that are no members and no error: the padding id, -1, -100 */
+    size_t n_ignore_ids;
+    uint64_t bag_ids;     /* > 0: every bag has so many ids (a matrix of ids), and no offsets */
+    const float *weights; /* one for each id, SUM only (E_ARGUMENT else, as in PyTorch), or NULL */
+    const void *mask;     /* one for each id: 0 = no member (an attention mask), or NULL */
+    wte_dtype mask_dtype; /* BOOL, U8, I8, I32, I64 or F32 */
+    uint32_t
+        normalize;    /* 1: each result is divided by its L2 norm, or by 1e-12 when that is less */
+    double max_norm;  /* > 0: rows longer than this are scaled to it, in the copy; see lookup.h */
+    double norm_type; /* of max_norm: 1, 2, HUGE_VAL, any p; 0 = 2 */
+    uint64_t *sizes;  /* NULL, or room for the number of members of each bag */
+    uint64_t *max_at; /* MAX: NULL, or bags x cols positions in ids of the member taken; WTE_NOWHERE
+                         in an empty bag */
+    wte_pool *pool;
+    wte_bad_ids *report;
+    const wte_allocator *allocator;
+} wte_bag_options;
+#define WTE_BAG_OPTIONS_INIT                                                                       \
+    {                                                                                              \
+        sizeof(wte_bag_options), WTE_BAG_SUM, WTE_DTYPE_NONE, WTE_BAD_ID_ERROR, 0, NULL, 0, 0,     \
+            NULL, NULL, WTE_DTYPE_NONE, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                      \
+    }
+
+/** How many bags ids and offsets make; the same errors as wte_bag_rows. */
+WTE_API WTE_MUST_CHECK wte_status wte_bag_count(wte_ids ids, wte_ids offsets,
+                                                const wte_bag_options *opt, uint64_t *bags,
+                                                wte_error *err);
+/** out[b, :] = the reduction of rows[ids[i], :] over offsets[b] <= i < offsets[b + 1] (the last bag
+ *  ends with the ids). A bag without members is zeros, in every mode.
+ *
+ *  Arithmetic is f32: rows are widened exactly (packed ones decoded), members are taken in the
+ *  order of ids, each column by itself: acc = fma(weight, x, acc), or acc + x without weights. So
+ * the bits do not depend on the number of threads, on the instruction set, or on the other bags.
+ * The mean is the f32 sum divided by the f32 count. A NaN in MAX stays when the first member has
+ * it.
+ *
+ *  ids, offsets  I32, I64, U16 or U32 each; offsets {0} with bag_ids. offsets[0] must be 0, none
+ * may be less than the one before, the last at most ids.count; with offsets_end the last must equal
+ * ids.count (E_ARGUMENT, where = position in offsets) out           bags rows, row_bytes apart;
+ * row_bytes >= cols * size of the output type, or 0 = tight returns       E_RANGE as
+ * wte_lookup_rows, and out is then untouched; E_UNSUPPORTED for a table that does not convert to
+ * f32 cost          one read of the rows named; allocates only for sources that read a file */
+WTE_API WTE_MUST_CHECK wte_status wte_bag_rows(const wte_rows *rows, wte_ids ids, wte_ids offsets,
+                                               const wte_bag_options *opt, void *out,
+                                               size_t row_bytes, wte_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+/* A pass over the logits, tile by tile, without holding them: what logits, top k, samples and the
+ * loss are made from. Private to this room. */
+#ifndef WTE_SRC_HEAD_HEAD_H
+#define WTE_SRC_HEAD_HEAD_H
+#include <wte/head.h>
+
+#include "base/alloc.h"
+#include "num/kernels.h"
+
+/* The logits of some neighbouring rows for some neighbouring hidden vectors: chain done, not masked
+ * (wte__head_masks tells). Valid while `take` runs; it may be changed there. */
+typedef struct wte__tile {
+    uint64_t number; /* of the tile of rows, from 0; row = number * tile_rows of the sweep */
+    uint64_t row, hidden;
+    uint32_t n_rows, n_hidden;
+    float *logits; /* of row r and hidden h: logits[(h - hidden) * stride + (r - row)] */
+    size_t stride;
+} wte__tile;
+
+typedef struct wte__sweep {
+    const wte_rows *table;
+    const wte_hidden *hidden;
+    wte_head_options o; /* as resolved by wte__head_check */
+    /* Called once for each tile of rows and each block of hidden vectors, from any thread, at the
+     * same time for different tiles. Which tiles there are depends on the table and on hidden.dim
+     * alone, never on the threads: partial results that are kept by tile number and joined in that
+     * order have the same bits for any number of threads. NULL = logits are what is wanted: */
+    wte_status (*take)(void *ctx, const wte__tile *tile, wte_error *err);
+    void *ctx;
+    float *logits; /* with take == NULL: where logit (h, r) goes, stride floats apart */
+    size_t stride;
+    /* Rows instead of all of the table: n_rows of them (take's tiles count within this list); NULL
+     * = all. */
+    const uint64_t *rows;
+    uint64_t n_rows;
+} wte__sweep;
+
+/* Rows of a tile, and tiles, of a table of this many columns and rows. */
+uint32_t wte__tile_rows(uint64_t dim);
+uint64_t wte__tiles(uint64_t rows, uint64_t dim);
+
+/* Copies opt, checks table, hidden and options against each other. */
+wte_status wte__head_check(const wte_rows *table, const wte_hidden *hidden,
+                           const wte_head_options *opt, wte_head_options *out, wte_error *err);
+/* Whether row r takes no part. */
+static inline bool wte__head_masks(const wte_head_options *o, uint64_t row)
+{
+    return (o->n_valid && row >= o->n_valid) || (o->valid && !(o->valid[row / 8] >> row % 8 & 1));
+}
+
+/* Work memory that a sweep needs at least, and beyond which more does not help. What its caller
+ * allocates besides is the caller's to add, and to take off work_bytes before. */
+void wte__sweep_need(const wte__sweep *s, uint64_t *least, uint64_t *best);
+wte_status wte__sweep_run(const wte__sweep *s, wte_error *err);
+#endif

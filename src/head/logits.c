@@ -1,0 +1,101 @@
+/* Logits as a matrix: of all rows, or of chosen ones. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "head/head.h"
+
+wte_status wte_head_need(const wte_rows *table, const wte_hidden *hidden,
+                         const wte_head_options *opt, uint64_t *least, uint64_t *best,
+                         wte_error *err)
+{
+    wte__sweep s = { .table = table, .hidden = hidden };
+    WTE_TRY(wte__need(least, "wte_head_need: least", err));
+    WTE_TRY(wte__need(best, "wte_head_need: best", err));
+    WTE_TRY(wte__head_check(table, hidden, opt, &s.o, err));
+    wte__sweep_need(&s, least, best);
+    return WTE_OK;
+}
+
+/* Checks the output of n columns; *stride in floats. */
+static wte_status check_logits(const wte_hidden *hidden, uint64_t n, const float *logits,
+                               size_t row_bytes, size_t *stride, wte_error *err)
+{
+    uint64_t tight, all;
+    if (!wte_mul_u64(n, 4, &tight) || tight > SIZE_MAX ||
+        !wte_mul_u64(row_bytes > tight ? row_bytes : tight, hidden->n, &all) || all > PTRDIFF_MAX)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                         "head: %" PRIu64 " x %" PRIu64 " logits are more than memory can hold",
+                         hidden->n, n);
+    if (row_bytes && (row_bytes < tight || row_bytes % 4))
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "head: rows of logits lie %zu bytes apart, but one takes %" PRIu64
+                         " and floats lie at multiples of 4",
+                         row_bytes, tight);
+    if (!logits && all)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "head: no address for the logits");
+    *stride = (row_bytes ? row_bytes : (size_t)tight) / 4;
+    return WTE_OK;
+}
+
+/* Column j of every row of logits becomes -infinity when its row of the table is masked. */
+static void mask(const wte__sweep *s, uint64_t n)
+{
+    if (!s->o.n_valid && !s->o.valid) return;
+    for (uint64_t j = 0; j < n; j++) {
+        if (!wte__head_masks(&s->o, s->rows ? s->rows[j] : j)) continue;
+        for (uint64_t i = 0; i < s->hidden->n; i++) s->logits[i * s->stride + j] = -INFINITY;
+    }
+}
+
+wte_status wte_head_logits(const wte_rows *table, const wte_hidden *hidden,
+                           const wte_head_options *opt, float *logits, size_t row_bytes,
+                           wte_error *err)
+{
+    wte__sweep s = { .table = table, .hidden = hidden, .logits = logits };
+    WTE_TRY(wte__head_check(table, hidden, opt, &s.o, err));
+    WTE_TRY(check_logits(hidden, table->rows, logits, row_bytes, &s.stride, err));
+    if (hidden->n == 0 || table->rows == 0) return WTE_OK;
+    WTE_TRY(wte__sweep_run(&s, err));
+    mask(&s, table->rows);
+    return WTE_OK;
+}
+
+static wte_status read_ids(const wte_rows *table, wte_ids ids, uint64_t *rows, wte_error *err)
+{
+    for (uint64_t i = 0; i < ids.count; i++) {
+        const int64_t id = wte_ids_at(ids, i);
+        if (id < 0 || (uint64_t)id >= table->rows)
+            return wte__fail(err, WTE_E_RANGE, i,
+                             "head: id %" PRId64 " at position %" PRIu64
+                             " is out of range: the table has %" PRIu64 " rows",
+                             id, i, table->rows);
+        rows[i] = (uint64_t)id;
+    }
+    return WTE_OK;
+}
+
+wte_status wte_head_chosen(const wte_rows *table, const wte_hidden *hidden, wte_ids ids,
+                           const wte_head_options *opt, float *logits, size_t row_bytes,
+                           wte_error *err)
+{
+    wte__sweep s = { .table = table, .hidden = hidden, .logits = logits, .n_rows = ids.count };
+    WTE_TRY(wte__head_check(table, hidden, opt, &s.o, err));
+    WTE_TRY(check_logits(hidden, ids.count, logits, row_bytes, &s.stride, err));
+    if (ids.type != WTE_U16 && ids.type != WTE_I32 && ids.type != WTE_U32 && ids.type != WTE_I64)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "head: ids of type %s, but ids are u16, i32, u32 or i64",
+                         wte_dtype_name(ids.type));
+    if (ids.count == 0 || hidden->n == 0) return WTE_OK;
+    WTE_TRY(wte__need(ids.data, "head: ids", err));
+    uint64_t *rows = wte__alloc_array(s.o.allocator, ids.count, sizeof *rows);
+    if (!rows) return wte__no_memory(err, ids.count * sizeof *rows, "chosen rows");
+    wte_status status = read_ids(table, ids, rows, err);
+    s.rows = rows;
+    if (status == WTE_OK) status = wte__sweep_run(&s, err);
+    if (status == WTE_OK) mask(&s, ids.count);
+    wte__free(s.o.allocator, rows, (size_t)ids.count * sizeof *rows);
+    return status;
+}
