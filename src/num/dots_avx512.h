@@ -1,0 +1,157 @@
+/* Products of table rows with hidden vectors under AVX-512: four rows times up to six vectors, 24
+ * sums of 16 lanes that stay in registers. Vectors run along the row: nothing is packed or
+ * transposed, and the lanes are those of the contract (docs/kernels.md, "Dots"). */
+#ifndef WTE_SRC_NUM_DOTS_AVX512_H
+#define WTE_SRC_NUM_DOTS_AVX512_H
+#include <immintrin.h>
+
+#include "num/dots_x86.h"
+
+/* Half 0 or 1 of the 32 elements at src. */
+typedef __m512 (*dots_half)(const char *src, size_t half);
+/* The first lanes of 16 elements at src, zeros behind them. */
+typedef __m512 (*dots_last)(const char *src, __mmask16 lanes);
+
+DOTS_INLINE __m512 half_f32(const char *src, size_t half)
+{
+    return _mm512_loadu_ps(src + 64 * half);
+}
+DOTS_INLINE __m512 half_f16(const char *src, size_t half)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(src + 32 * half)));
+}
+/* Each word becomes the upper half of a lane: one instruction instead of a widening and a shift.
+ * NaN is not made quiet: the sum does that. */
+DOTS_INLINE __m512 half_bf16(const char *src, size_t half)
+{
+    const __m512i order =
+        _mm512_set_epi32(15 << 16, 14 << 16, 13 << 16, 12 << 16, 11 << 16, 10 << 16, 9 << 16,
+                         8 << 16, 7 << 16, 6 << 16, 5 << 16, 4 << 16, 3 << 16, 2 << 16, 1 << 16, 0);
+    const __m512i from = half ? _mm512_or_si512(order, _mm512_set1_epi32(16 << 16)) : order;
+    return _mm512_castsi512_ps(
+        _mm512_maskz_permutexvar_epi16(0xaaaaaaaa, from, _mm512_loadu_si512(src)));
+}
+
+DOTS_INLINE __m512 join_2(__m512 a, __m512 b)
+{
+    return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
+}
+/* Lanes 8 and then 4 apart are added: a, b, c and d have four lanes each, in this order. */
+DOTS_INLINE __m512 join_4(__m512 a, __m512 b, __m512 c, __m512 d)
+{
+    const __m512 x = join_2(a, b), y = join_2(c, d);
+    return _mm512_add_ps(_mm512_shuffle_f32x4(x, y, 0x88), _mm512_shuffle_f32x4(x, y, 0xdd));
+}
+
+/* The sums of four rows with one, two or four vectors: sums[vector][row]. Lanes 2 and then 1 apart
+ * are added; the order of joining is such that a vector's four rows come to lie side by side. */
+DOTS_INLINE __m128 sum_of_1(__m512 sums[][DOTS_ROWS])
+{
+    const __m512 a = join_4(sums[0][0], sums[0][2], sums[0][1], sums[0][3]);
+    const __m256 low = _mm512_castps512_ps256(a), high = _mm512_extractf32x8_ps(a, 1);
+    const __m256 two =
+        _mm256_add_ps(_mm256_shuffle_ps(low, high, 0x44), _mm256_shuffle_ps(low, high, 0xee));
+    const __m128 x = _mm256_castps256_ps128(two), y = _mm256_extractf128_ps(two, 1);
+    return _mm_add_ps(_mm_shuffle_ps(x, y, 0x88), _mm_shuffle_ps(x, y, 0xdd));
+}
+DOTS_INLINE __m256 sum_of_2(__m512 sums[][DOTS_ROWS])
+{
+    const __m512 a = join_4(sums[0][0], sums[1][0], sums[0][2], sums[1][2]);
+    const __m512 b = join_4(sums[0][1], sums[1][1], sums[0][3], sums[1][3]);
+    const __m512 two = _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xee));
+    const __m256 x = _mm512_castps512_ps256(two), y = _mm512_extractf32x8_ps(two, 1);
+    return _mm256_add_ps(_mm256_shuffle_ps(x, y, 0x88), _mm256_shuffle_ps(x, y, 0xdd));
+}
+DOTS_INLINE __m512 sum_of_4(__m512 sums[][DOTS_ROWS])
+{
+    const __m512 a = join_4(sums[0][0], sums[1][0], sums[2][0], sums[3][0]);
+    const __m512 b = join_4(sums[0][1], sums[1][1], sums[2][1], sums[3][1]);
+    const __m512 c = join_4(sums[0][2], sums[1][2], sums[2][2], sums[3][2]);
+    const __m512 d = join_4(sums[0][3], sums[1][3], sums[2][3], sums[3][3]);
+    const __m512 x = _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xee));
+    const __m512 y = _mm512_add_ps(_mm512_shuffle_ps(c, d, 0x44), _mm512_shuffle_ps(c, d, 0xee));
+    return _mm512_add_ps(_mm512_shuffle_ps(x, y, 0x88), _mm512_shuffle_ps(x, y, 0xdd));
+}
+
+DOTS_INLINE void put_dots(const dots_tile *t, __m512 sums[DOTS_MOST][DOTS_ROWS], size_t n_h)
+{
+    float *out = t->out;
+    const size_t stride = t->out_stride;
+    size_t i = 0;
+    if (n_h >= 4) {
+        const __m512 s = sum_of_4(sums);
+        _mm_storeu_ps(out, _mm512_castps512_ps128(s));
+        _mm_storeu_ps(out + stride, _mm512_extractf32x4_ps(s, 1));
+        _mm_storeu_ps(out + 2 * stride, _mm512_extractf32x4_ps(s, 2));
+        _mm_storeu_ps(out + 3 * stride, _mm512_extractf32x4_ps(s, 3));
+        i = 4;
+    }
+    if (n_h - i >= 2) {
+        const __m256 s = sum_of_2(sums + i);
+        _mm_storeu_ps(out + i * stride, _mm256_castps256_ps128(s));
+        _mm_storeu_ps(out + (i + 1) * stride, _mm256_extractf128_ps(s, 1));
+        i += 2;
+    }
+    if (n_h > i) _mm_storeu_ps(out + i * stride, sum_of_1(sums + i));
+}
+
+/* All of a tile for a constant number of vectors. */
+DOTS_INLINE void dots_of(const dots_tile *t, size_t n_h, size_t size, dots_half half,
+                         dots_last last)
+{
+    __m512 sums[DOTS_MOST][DOTS_ROWS];
+    DOTS_UNROLL
+    for (size_t i = 0; i < n_h; i++) {
+        DOTS_UNROLL
+        for (size_t r = 0; r < DOTS_ROWS; r++) sums[i][r] = _mm512_setzero_ps();
+    }
+    const char *fetch = t->fetch;
+    size_t k = 0;
+    for (; t->dim - k >= 32; k += 32) {
+        DOTS_UNROLL
+        for (size_t now = 0; now < 2; now++) {
+            __m512 h[DOTS_MOST];
+            DOTS_UNROLL
+            for (size_t i = 0; i < n_h; i++)
+                h[i] = _mm512_loadu_ps(t->h + i * t->h_stride + k + 16 * now);
+            DOTS_UNROLL
+            for (size_t r = 0; r < DOTS_ROWS; r++) {
+                const __m512 w = half(t->w[r] + k * size, now);
+                if (size == 4 || now == 0) _mm_prefetch(fetch + 64 * r, _MM_HINT_T0);
+                DOTS_UNROLL
+                for (size_t i = 0; i < n_h; i++) sums[i][r] = _mm512_fmadd_ps(w, h[i], sums[i][r]);
+            }
+            if (size == 4 || now == 0) fetch += t->fetch_step;
+        }
+    }
+    for (; k < t->dim; k += 16) {
+        const size_t left = t->dim - k;
+        const __mmask16 lanes = (__mmask16)(left < 16 ? (1u << left) - 1 : 0xffffu);
+        DOTS_UNROLL
+        for (size_t i = 0; i < n_h; i++) {
+            const __m512 h = _mm512_maskz_loadu_ps(lanes, t->h + i * t->h_stride + k);
+            DOTS_UNROLL
+            for (size_t r = 0; r < DOTS_ROWS; r++)
+                sums[i][r] = _mm512_fmadd_ps(last(t->w[r] + k * size, lanes), h, sums[i][r]);
+        }
+    }
+    put_dots(t, sums, n_h);
+}
+
+/* The same for any number of vectors that dots_next gives. */
+#define DOTS_KERNEL(name, size, half, last)                                                        \
+    static void dots_##name##_tile(const dots_tile *t, size_t n_h)                                 \
+    {                                                                                              \
+        switch (n_h) {                                                                             \
+        case 1: dots_of(t, 1, size, half, last); break;                                            \
+        case 2: dots_of(t, 2, size, half, last); break;                                            \
+        case 3: dots_of(t, 3, size, half, last); break;                                            \
+        case 4: dots_of(t, 4, size, half, last); break;                                            \
+        default: dots_of(t, DOTS_MOST, size, half, last);                                          \
+        }                                                                                          \
+    }                                                                                              \
+    static void dots_##name##_avx512(const wte__dots *job)                                         \
+    {                                                                                              \
+        dots_run(job, DOTS_MOST, dots_##name##_tile);                                              \
+    }
+#endif
