@@ -254,6 +254,73 @@ static void the_factor_is_the_familys(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_factor(&cases[i]);
 }
 
+static void the_chain_around_the_head_is_the_familys(void **state)
+{
+    static const struct {
+        const char *text;
+        wte_chain chain; /* hidden_times, hidden_over, times, over, cap */
+        const char *why;
+    } cases[] = {
+        { "{\"model_type\": \"cohere\", \"logit_scale\": 0.8333333333333334}",
+          { 0, 0, 0.8333333333333334F, 0, 0, 0 },
+          "cohere: logits * 0.833333333" },
+        { "{\"model_type\": \"cohere2\"}", { 0, 0, 0.0625F, 0, 0, 0 }, "cohere2: logits * 0.0625" },
+        { "{\"model_type\": \"granite\", \"logits_scaling\": 10}",
+          { 0, 0, 0, 10, 0, 0 },
+          "granite: logits / 10" },
+        { "{\"model_type\": \"granite\"}", { 0, 0, 0, 0, 0, 0 }, NULL },
+        { "{\"model_type\": \"hyperclovax\", \"logits_scaling\": 0.125}",
+          { 0, 0, 0.125F, 0, 0, 0 },
+          "hyperclovax: logits * 0.125" },
+        { "{\"model_type\": \"minicpm\", \"hidden_size\": 2304, \"dim_model_base\": 256}",
+          { 0, 9, 0, 0, 0, 0 },
+          "minicpm: hidden / 9" },
+        { "{\"model_type\": \"t5\", \"d_model\": 1024}",
+          { 0.03125F, 0, 0, 0, 0, 0 },
+          "t5: hidden * 0.03125" },
+        { "{\"model_type\": \"t5\", \"d_model\": 1024, \"tie_word_embeddings\": false}",
+          { 0, 0, 0, 0, 0, 0 },
+          NULL },
+        { "{\"model_type\": \"t5\", \"d_model\": 1024, \"tie_word_embeddings\": true,"
+          " \"scale_decoder_outputs\": false}",
+          { 0, 0, 0, 0, 0, 0 },
+          NULL },
+        { "{\"model_type\": \"gemma2\"}", { 0, 0, 0, 0, 30, 0 }, "gemma2: 30 * tanh(logits / 30)" },
+        { "{\"model_type\": \"gemma2\", \"final_logit_softcapping\": null}",
+          { 0, 0, 0, 0, 0, 0 },
+          NULL },
+        { "{\"model_type\": \"minicpm3\", \"hidden_size\": 2560, \"dim_model_base\": null}",
+          { 0, 0, 0, 0, 0, 0 },
+          NULL },
+        { "{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"gemma3_text\"}}",
+          { 0, 0, 0, 0, 0, 0 },
+          NULL },
+        { "{\"model_type\": \"grok-2\", \"final_logit_softcapping\": 50}",
+          { 0, 0, 0.5773502691896257F, 0, 50, 0 },
+          "grok-2: logits * 0.577350269; grok-2: 50 * tanh(logits / 50)" },
+        { "{\"model_type\": \"jais\", \"mup_output_alpha\": 2, \"mup_width_scale\": 0.25}",
+          { 0, 0, 0.5F, 0, 0, 0 },
+          "jais: logits * 0.5" },
+        { "{\"model_type\": \"llama\", \"logit_scale\": 3}", { 0, 0, 0, 0, 0, 0 }, NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const wte__config c = parsed(cases[i].text);
+        if (memcmp(&c.chain.chain, &cases[i].chain, sizeof(wte_chain)) != 0)
+            fail_msg("%s: another chain", cases[i].text);
+        if (cases[i].why)
+            assert_string_equal(c.chain.why, cases[i].why);
+        else
+            assert_null(c.chain.why);
+        assert_null(c.chain.unknown);
+    }
+    const char *norm = "{\"model_type\": \"baichuan\", \"vocab_size\": 125696}";
+    assert_string_equal(parsed(norm).chain.unknown,
+                        "the model divides each row of its head by the row's length");
+    assert_null(parsed("{\"model_type\": \"baichuan\", \"vocab_size\": 64000}").chain.unknown);
+    assert_non_null(parsed("{\"model_type\": \"bailing_moe\", \"norm_head\": true}").chain.unknown);
+}
+
 /* sqrt(hidden) rounded to bf16 and f16, as transformers' own classes gave them. */
 static void roots_are_rounded_as_the_models_round_them(void **state)
 {
@@ -348,6 +415,7 @@ static const struct CMUnitTest tests[] = {
          the_flag_is_resolved_nested_top_family),
     TEST("a class says whether it has a head", a_class_says_whether_it_has_a_head),
     TEST("the factor after lookup is the family's", the_factor_is_the_familys),
+    TEST("the chain around the head is the family's", the_chain_around_the_head_is_the_familys),
     TEST("sqrt(hidden) is rounded as the models round it",
          roots_are_rounded_as_the_models_round_them),
     TEST("values of a wrong kind are refused with their place",

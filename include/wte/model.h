@@ -3,6 +3,7 @@
 #ifndef WTE_MODEL_H
 #define WTE_MODEL_H
 #include <wte/format.h>
+#include <wte/head.h>
 #include <wte/table.h>
 #include <wte/vocab.h>
 #ifdef __cplusplus
@@ -107,6 +108,20 @@ WTE_API const wte_model_table *wte_model_head(const wte_model *m);
  *  E_RANGE. */
 WTE_API WTE_MUST_CHECK wte_status wte_model_row(const wte_model *m, uint64_t id, uint64_t *row,
                                                 wte_error *err);
+
+/** What a model does around the product with its head, besides what comes before the hidden states
+ *  that the head is given. Texts live as long as the model. */
+typedef struct wte_model_output {
+    wte_chain chain;     /* for wte_head_options */
+    const char *why;     /* "gemma2: 30 * tanh(logits / 30)", steps in their order; "" = nothing */
+    const char *unknown; /* "", or what the model does besides and wte/head.h does not */
+    uint64_t bias;       /* the head's bias: a tensor of wte_model_file, or WTE_NOWHERE */
+    const char *bias_name;
+    /** Rows of the head from which on no row has a token (padding of the table), as far as the
+     *  vocabulary tells; 0 = all have one, or there is no vocabulary. */
+    uint64_t n_valid;
+} wte_model_output;
+WTE_API const wte_model_output *wte_model_output_of(const wte_model *m);
 
 /* Tied or not -----------------------------------------------------------------------------------
  */

@@ -63,6 +63,21 @@ static const struct key {
     { "scale_embedding", FACT_SCALE_EMBEDDING, FLAG },
     { "rescale_embeddings", FACT_RESCALE_EMBEDDINGS, FLAG },
     { "mup_enabled", FACT_MUP_ENABLED, FLAG },
+    { "final_logit_softcapping", FACT_SOFTCAP, NUMBER },
+    { "logits_soft_cap", FACT_SOFTCAP, NUMBER },
+    { "output_logit_soft_cap", FACT_SOFTCAP, NUMBER },
+    { "logits_scaling", FACT_LOGITS_SCALING, NUMBER },
+    { "logit_scale", FACT_LOGIT_SCALE, NUMBER },
+    { "lm_head_multiplier", FACT_LM_HEAD_MULTIPLIER, NUMBER },
+    { "output_multiplier_scale", FACT_OUTPUT_MULTIPLIER_SCALE, NUMBER },
+    { "mup_width_multiplier", FACT_MUP_WIDTH_MULTIPLIER, NUMBER },
+    { "logits_mup_width_multiplier", FACT_LOGITS_MUP_WIDTH_MULTIPLIER, NUMBER },
+    { "width_scale", FACT_WIDTH_SCALE, NUMBER },
+    { "mup_output_alpha", FACT_MUP_OUTPUT_ALPHA, NUMBER },
+    { "mup_width_scale", FACT_MUP_WIDTH_SCALE, NUMBER },
+    { "dim_model_base", FACT_DIM_MODEL_BASE, NUMBER },
+    { "scale_decoder_outputs", FACT_SCALE_DECODER_OUTPUTS, FLAG },
+    { "norm_head", FACT_NORM_HEAD, FLAG },
 };
 
 /* Objects that hold the config of the text model; the first named wins when there are several. */
@@ -149,20 +164,26 @@ static wte_status read_scalar(struct parse *p, wte__json_kind kind, const struct
     return read_texts(p, kind, fact);
 }
 
-/* The value of a known key. null is as good as absent; lists where a number stands elsewhere (one
- * width per layer) say nothing about the table. */
+/* Where null does not leave the family's default in force, but says that there is no such step. */
+static bool null_is_none(wte__fact_id fact)
+{
+    return fact == FACT_SOFTCAP || fact == FACT_DIM_MODEL_BASE;
+}
+
+/* The value of a known key. null is as good as absent, but for those two; lists where a number
+ * stands elsewhere (one width per layer) say nothing about the table. */
 static wte_status read_fact(struct parse *p, const struct key *key, wte__facts *facts)
 {
     wte__json_kind kind = wte__json_next(&p->json);
     wte__fact fact = { key->key, (uint32_t)(key - keys), 0, 0, 0, NULL };
     if (kind == WTE__JSON_ERROR) return wte__json_fail(&p->json, p->err);
-    if (kind == WTE__JSON_NULL) return WTE_OK;
+    if (kind == WTE__JSON_NULL && !null_is_none(key->fact)) return WTE_OK;
     bool list = kind == WTE__JSON_ARRAY || kind == WTE__JSON_OBJECT;
     if (list && (key->shape != TEXTS || kind == WTE__JSON_OBJECT)) {
         if (!wte__json_skip_rest(&p->json)) return wte__json_fail(&p->json, p->err);
         return WTE_OK;
     }
-    WTE_TRY(read_scalar(p, kind, key, &fact));
+    if (kind != WTE__JSON_NULL) WTE_TRY(read_scalar(p, kind, key, &fact));
     wte__fact *slot = &facts->fact[key->fact];
     if (!slot->key || fact.rank <= slot->rank) *slot = fact;
     return WTE_OK;
@@ -376,5 +397,5 @@ wte_status wte__config_parse(wte__config *out, const void *data, uint64_t bytes,
     wte__facts merged;
     for (int i = 0; i < N_FACTS; i++) merged.fact[i] = *either(&p, (wte__fact_id)i);
     wte__factor_choose(&out->factor, said, &merged);
-    return WTE_OK;
+    return wte__chain_choose(out, &merged, arena, err);
 }

@@ -1,4 +1,5 @@
-/* The facts that are read from one level of a config.json. Private to config.c and factor.c. */
+/* The facts that are read from one level of a config.json. Private to config.c, factor.c
+ * and chain.c. */
 #ifndef WTE_SRC_MODEL_CONFIG_H
 #define WTE_SRC_MODEL_CONFIG_H
 #include "model/model.h"
@@ -21,6 +22,19 @@ typedef enum wte__fact_id {
     FACT_SCALE_EMBEDDING,
     FACT_RESCALE_EMBEDDINGS,
     FACT_MUP_ENABLED,
+    FACT_SOFTCAP,
+    FACT_LOGITS_SCALING,
+    FACT_LOGIT_SCALE,
+    FACT_LM_HEAD_MULTIPLIER,
+    FACT_OUTPUT_MULTIPLIER_SCALE,
+    FACT_MUP_WIDTH_MULTIPLIER,
+    FACT_LOGITS_MUP_WIDTH_MULTIPLIER,
+    FACT_WIDTH_SCALE,
+    FACT_MUP_OUTPUT_ALPHA,
+    FACT_MUP_WIDTH_SCALE,
+    FACT_DIM_MODEL_BASE,
+    FACT_SCALE_DECODER_OUTPUTS,
+    FACT_NORM_HEAD,
     N_FACTS
 } wte__fact_id;
 
@@ -39,4 +53,7 @@ typedef struct wte__facts {
 
 /* Which rule gives the factor of this model; out->rule NULL when there is none. */
 void wte__factor_choose(wte__factor *out, const wte_model_config *said, const wte__facts *facts);
+/* What the model does around its head: fills config->chain; `said` is filled already. */
+wte_status wte__chain_choose(wte__config *config, const wte__facts *facts, wte__arena *arena,
+                             wte_error *err);
 #endif

@@ -139,5 +139,6 @@ wte_status wte__config_gguf(wte__config *out, const wte_file *f, const char *pat
     WTE_TRY(read_sizes(&out->said, g, f, err));
     judge_tie(&out->said, f);
     judge_head(out);
-    return read_factor(&out->said, g, arena, err);
+    WTE_TRY(read_factor(&out->said, g, arena, err));
+    return wte__chain_gguf(out, g, arena, err);
 }

@@ -18,10 +18,18 @@ typedef struct wte__factor {
     double value;                        /* of a rule that reads a number */
 } wte__factor;
 
+/* What the model does around its head, as its config says. */
+typedef struct wte__chain_said {
+    wte_chain chain;
+    const char *why;     /* NULL: nothing */
+    const char *unknown; /* what it does that is not made here, or NULL */
+} wte__chain_said;
+
 /* config.json as read; `said` is what the public struct shows. */
 typedef struct wte__config {
     wte_model_config said;
     wte__factor factor;
+    wte__chain_said chain;
     wte__head_class head_class;
     const char *head_why; /* which rule decided head_class */
 } wte__config;
@@ -66,6 +74,7 @@ struct wte_model {
     bool head_serves_input; /* only a head is stored, so the input role takes it too */
     wte_model_table input, head;
     wte_error no_input; /* why has_input is false */
+    wte_model_output output;
     wte__mapping mapping;
     wte__turned turned[2]; /* input, head */
 };
@@ -80,6 +89,12 @@ wte_status wte__config_parse(wte__config *out, const void *data, uint64_t bytes,
 /* gguf_config.c: the same from the metadata of a GGUF file. */
 wte_status wte__config_gguf(wte__config *out, const wte_file *f, const char *path,
                             wte__arena *arena, wte_error *err);
+/* chain.c: the chain around the head from such metadata. */
+struct wte__gguf;
+wte_status wte__chain_gguf(wte__config *config, const struct wte__gguf *g, wte__arena *arena,
+                           wte_error *err);
+/* The output of an open model, its tables found and its vocabulary read. */
+void wte__model_output_fill(wte_model *m);
 /* As if there were no config.json. */
 void wte__config_none(wte__config *out);
 /* factor.c: work the factor out for a table of this type and width. */

@@ -298,6 +298,7 @@ wte_status wte_model_open(const char *path, const wte_model_options *opt, wte_mo
         wte_model_free(m);
         return status;
     }
+    wte__model_output_fill(m);
     *out = m;
     return WTE_OK;
 }

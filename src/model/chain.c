@@ -1,0 +1,240 @@
+/* What a model does between its last hidden state and its logits besides the product with the head,
+ * by family (transformers 5.16 and the models' own code; of GGUF files, llama.cpp). The numbers
+ * come from the config; where it leaves one out, the family's own default stands. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/gguf.h"
+#include "model/config.h"
+
+enum what {
+    TIMES,       /* logits * number */
+    OVER,        /* logits / number */
+    CAP,         /* number * tanh(logits / number); 0 = none */
+    HIDDEN_OVER, /* hidden / number */
+    WIDTH_OVER,  /* hidden / (hidden_size / number); 0 = none */
+    ROOT_TIED,   /* hidden * hidden_size^-0.5, when the flag is set, or else when tied */
+    ROWS_NORM,   /* rows of the head over their length: not made here */
+    COLUMNS_NORM /* columns of the head over theirs, when the flag is set */
+};
+
+typedef struct chain_rule {
+    const char *model_type;
+    enum what what;
+    wte__fact_id fact;
+    double fallback;
+} chain_rule;
+
+/* More than one line may serve a family. */
+static const chain_rule rules[] = {
+    { "gemma2", CAP, FACT_SOFTCAP, 30 },
+    { "gemma3", CAP, FACT_SOFTCAP, 0 },
+    { "gemma3_text", CAP, FACT_SOFTCAP, 0 },
+    { "gemma3n", CAP, FACT_SOFTCAP, 30 },
+    { "gemma3n_text", CAP, FACT_SOFTCAP, 30 },
+    { "gemma4", CAP, FACT_SOFTCAP, 0 },
+    { "gemma4_text", CAP, FACT_SOFTCAP, 0 },
+    { "vaultgemma", CAP, FACT_SOFTCAP, 30 },
+    { "t5gemma", CAP, FACT_SOFTCAP, 30 },
+    { "diffusion_gemma", CAP, FACT_SOFTCAP, 0 },
+    { "recurrent_gemma", CAP, FACT_SOFTCAP, 30 },
+    { "nanochat", CAP, FACT_SOFTCAP, 15 },
+    { "xlstm", CAP, FACT_SOFTCAP, 30 },
+    { "granite", OVER, FACT_LOGITS_SCALING, 1 },
+    { "granitemoe", OVER, FACT_LOGITS_SCALING, 1 },
+    { "granitemoehybrid", OVER, FACT_LOGITS_SCALING, 1 },
+    { "granitemoeshared", OVER, FACT_LOGITS_SCALING, 1 },
+    { "hyperclovax", TIMES, FACT_LOGITS_SCALING, 1 },
+    { "cohere", TIMES, FACT_LOGIT_SCALE, 0.0625 },
+    { "cohere2", TIMES, FACT_LOGIT_SCALE, 0.0625 },
+    { "falcon_h1", TIMES, FACT_LM_HEAD_MULTIPLIER, 1 },
+    { "grok-1", TIMES, FACT_OUTPUT_MULTIPLIER_SCALE, 0.5773502691896257 },
+    { "grok-2", TIMES, FACT_OUTPUT_MULTIPLIER_SCALE, 0.5773502691896257 },
+    { "grok-2", CAP, FACT_SOFTCAP, 0 },
+    { "phi3small", OVER, FACT_MUP_WIDTH_MULTIPLIER, 8 },
+    { "jais", TIMES, FACT_WIDTH_SCALE, 1 },
+    { "minicpm", WIDTH_OVER, FACT_DIM_MODEL_BASE, 256 },
+    { "minicpm3", WIDTH_OVER, FACT_DIM_MODEL_BASE, 256 },
+    { "inkling", HIDDEN_OVER, FACT_LOGITS_MUP_WIDTH_MULTIPLIER, 24 },
+    { "t5", ROOT_TIED, FACT_SCALE_DECODER_OUTPUTS, 0 },
+    { "mt5", ROOT_TIED, FACT_SCALE_DECODER_OUTPUTS, 0 },
+    { "umt5", ROOT_TIED, FACT_SCALE_DECODER_OUTPUTS, 0 },
+    { "longt5", ROOT_TIED, FACT_SCALE_DECODER_OUTPUTS, 0 },
+    { "switch_transformers", ROOT_TIED, FACT_SCALE_DECODER_OUTPUTS, 0 },
+    { "pop2piano", ROOT_TIED, FACT_SCALE_DECODER_OUTPUTS, 0 },
+    { "udop", ROOT_TIED, FACT_SCALE_DECODER_OUTPUTS, 0 },
+    { "baichuan", ROWS_NORM, N_FACTS, 0 },
+    { "baichuan_m1", ROWS_NORM, N_FACTS, 0 },
+    { "bailing_moe", COLUMNS_NORM, FACT_NORM_HEAD, 0 },
+    { "bailing_moe_v2", COLUMNS_NORM, FACT_NORM_HEAD, 0 },
+};
+
+/* Baichuan 2 has this vocabulary, and the normalised head; the first Baichuan has neither. */
+#define BAICHUAN2_ROWS 125696u
+
+/* llama.cpp's architectures whose logit_scale divides; elsewhere it multiplies. */
+static const char *const dividers[] = { "granite", "granitemoe", "granitehybrid" };
+
+/* Adds a step to the text: "; " between them. */
+static wte_status note(wte__chain_said *c, wte__arena *arena, wte_error *err, const char *step)
+{
+    const char *before = c->why ? c->why : "";
+    const char *text = wte__arena_print(arena, "%s%s%s", before, *before ? "; " : "", step);
+    if (!text) return wte__no_memory(err, 512, "what the model does to its logits");
+    c->why = text;
+    return WTE_OK;
+}
+
+/* One step of known number: 0 and 1, where they change nothing, are no step. */
+static wte_status add_step(wte__chain_said *c, const char *model_type, enum what what,
+                           double number, wte__arena *arena, wte_error *err)
+{
+    char step[160];
+    wte_chain *chain = &c->chain;
+    const float x = (float)number;
+    const bool none = number == 0 || (number == 1 && what != CAP);
+    if (none || !isfinite(x) || (what == CAP && number < 0)) return WTE_OK;
+    switch (what) {
+    case TIMES:
+        chain->times = x;
+        snprintf(step, sizeof step, "%s: logits * %.9g", model_type, number);
+        break;
+    case OVER:
+        chain->over = x;
+        snprintf(step, sizeof step, "%s: logits / %.9g", model_type, number);
+        break;
+    case CAP:
+        chain->cap = x;
+        snprintf(step, sizeof step, "%s: %.9g * tanh(logits / %.9g)", model_type, number, number);
+        break;
+    case ROOT_TIED:
+        chain->hidden_times = x;
+        snprintf(step, sizeof step, "%s: hidden * %.9g", model_type, number);
+        break;
+    default:
+        chain->hidden_over = x;
+        snprintf(step, sizeof step, "%s: hidden / %.9g", model_type, number);
+        break;
+    }
+    return note(c, arena, err, step);
+}
+
+static double number_of(const chain_rule *rule, const wte__facts *facts)
+{
+    if (rule->fact == FACT_WIDTH_SCALE && !facts->fact[rule->fact].key) {
+        const wte__fact *alpha = &facts->fact[FACT_MUP_OUTPUT_ALPHA];
+        const wte__fact *scale = &facts->fact[FACT_MUP_WIDTH_SCALE];
+        return alpha->key && scale->key ? alpha->number * scale->number : rule->fallback;
+    }
+    const wte__fact *fact = &facts->fact[rule->fact];
+    return fact->key ? fact->number : rule->fallback;
+}
+
+static wte_status run_rule(wte__config *config, const chain_rule *rule, const wte__facts *facts,
+                           wte__arena *arena, wte_error *err)
+{
+    const wte_model_config *said = &config->said;
+    wte__chain_said *c = &config->chain;
+    const double width = (double)said->hidden_size;
+    double number = rule->fact < N_FACTS ? number_of(rule, facts) : 0;
+    switch (rule->what) {
+    case ROWS_NORM:
+        if (strcmp(rule->model_type, "baichuan") != 0 || said->vocab_size == BAICHUAN2_ROWS)
+            c->unknown = "the model divides each row of its head by the row's length";
+        return WTE_OK;
+    case COLUMNS_NORM:
+        if (number != 0) c->unknown = "the model divides each column of its head by its length";
+        return WTE_OK;
+    case WIDTH_OVER: number = number > 0 && width > 0 ? width / number : 0; break;
+    case ROOT_TIED:
+        if (!facts->fact[rule->fact].key) number = said->tied ? 1 : 0;
+        number = number != 0 && width > 0 ? 1 / sqrt(width) : 0;
+        break;
+    default: break;
+    }
+    return add_step(c, rule->model_type, rule->what, number, arena, err);
+}
+
+wte_status wte__chain_choose(wte__config *config, const wte__facts *facts, wte__arena *arena,
+                             wte_error *err)
+{
+    const wte_model_config *said = &config->said;
+    const char *type = said->text_model_type;
+    bool found = false;
+    for (int outer = 0; outer < 2 && !found; outer++, type = said->model_type)
+        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+            if (strcmp(rules[i].model_type, type) != 0) continue;
+            found = true;
+            WTE_TRY(run_rule(config, &rules[i], facts, arena, err));
+        }
+    return WTE_OK;
+}
+
+/* The same from the metadata of a GGUF file, by llama.cpp's rules. */
+wte_status wte__chain_gguf(wte__config *config, const struct wte__gguf *g, wte__arena *arena,
+                           wte_error *err)
+{
+    char key[128], shown[WTE__NAME_SHOWN];
+    const wte_model_config *said = &config->said;
+    const char *type = said->model_type;
+    double number;
+    bool found, divides = false;
+    wte__show(shown, type, strlen(type));
+    snprintf(key, sizeof key, "%s.logit_scale", type);
+    WTE_TRY(wte__gguf_number(g, key, &number, &found, err));
+    for (size_t i = 0; i < sizeof dividers / sizeof *dividers; i++)
+        divides |= strcmp(dividers[i], type) == 0;
+    const bool minicpm = strncmp(type, "minicpm", 7) == 0;
+    if (found)
+        WTE_TRY(add_step(&config->chain, shown,
+                         minicpm   ? HIDDEN_OVER
+                         : divides ? OVER
+                                   : TIMES,
+                         number, arena, err));
+    snprintf(key, sizeof key, "%s.final_logit_softcapping", type);
+    WTE_TRY(wte__gguf_number(g, key, &number, &found, err));
+    if (!found) number = strcmp(type, "gemma2") == 0 ? 30 : 0;
+    return add_step(&config->chain, shown, CAP, number, arena, err);
+}
+
+/* The first tensor known as a bias of the head that has a number for each of its rows. */
+static void find_bias(wte_model *m)
+{
+    static const char prefix[] = "bias of the ";
+    const uint64_t rows = m->has_head ? m->head.rows : m->input.rows;
+    for (uint64_t i = 0; i < m->n_candidates; i++) {
+        const wte_candidate *c = &m->candidates[i];
+        wte_tensor t;
+        uint64_t n = 1;
+        if (c->role != WTE_ROLE_OTHER || strncmp(c->why, prefix, sizeof prefix - 1) != 0) continue;
+        if (wte_file_tensor(m->file, c->tensor, &t, NULL) != WTE_OK) continue;
+        for (uint32_t d = 0; d < t.rank; d++)
+            if (t.shape[d] != 1) n = n == 1 ? t.shape[d] : 0;
+        if (n != rows || t.block) continue;
+        m->output.bias = c->tensor;
+        m->output.bias_name = t.name;
+        return;
+    }
+}
+
+void wte__model_output_fill(wte_model *m)
+{
+    const wte__chain_said *said = &m->config.chain;
+    const uint64_t rows = m->has_head ? m->head.rows : m->has_input ? m->input.rows : 0;
+    const uint64_t tokens = m->vocab ? wte_vocab_size(m->vocab) : 0;
+    m->output.chain = said->chain;
+    m->output.why = said->why ? said->why : "";
+    m->output.unknown = said->unknown ? said->unknown : "";
+    m->output.bias = WTE_NOWHERE;
+    m->output.bias_name = "";
+    m->output.n_valid = tokens < rows ? tokens : 0;
+    if (m->file && rows) find_bias(m);
+}
+
+const wte_model_output *wte_model_output_of(const wte_model *m)
+{
+    return &m->output;
+}
