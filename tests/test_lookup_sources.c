@@ -50,7 +50,7 @@ static void the_scratch_buffer_may_be_refused(void **state)
     opt.allocator = &m.allocator;
     test_memory_init(&m, 0);
     assert_fails(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 2), &opt, out, 0, &err), err,
-                 WTE_E_MEMORY, WTE_NOWHERE, "rows read from a file");
+                 WTE_E_MEMORY, WTE_NOWHERE, "rows on their way");
     assert_true(out[0] == 7 && out[1] == 7 && m.live == 0);
     test_memory_init(&m, 1);
     assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 2), &opt, out, 0, &err), err);

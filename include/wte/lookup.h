@@ -2,6 +2,7 @@
 #ifndef WTE_LOOKUP_H
 #define WTE_LOOKUP_H
 #include <wte/rows.h>
+#include <wte/table.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,10 +34,14 @@ typedef struct wte_lookup_options {
     wte_pool *pool;      /* NULL = the calling thread */
     wte_bad_ids *report; /* NULL = not wanted */
     const wte_allocator *allocator;
+    double max_norm;  /* > 0: a row that is longer than this is scaled to it, in the output */
+    double norm_type; /* of max_norm: 1, 2, HUGE_VAL (the largest magnitude), any p > 0; 0 = 2 */
+    float scale;      /* every number is multiplied by it, after max_norm; 0 = 1 */
 } wte_lookup_options;
 #define WTE_LOOKUP_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(wte_lookup_options), WTE_DTYPE_NONE, WTE_BAD_ID_ERROR, NULL, 0, NULL, NULL, NULL    \
+        sizeof(wte_lookup_options), WTE_DTYPE_NONE, WTE_BAD_ID_ERROR, NULL, 0, NULL, NULL, NULL,   \
+            0, 0, 0                                                                                \
     }
 
 /** out[i, :] = rows[ids[i], :] for every i, in the order of ids (any shape: the output's shape is
@@ -50,11 +55,28 @@ typedef struct wte_lookup_options {
  *  returns    E_RANGE with err->where = position of the first bad id, message naming value,
  * position and valid range; out is then untouched. E_ARGUMENT for an id type other than U16, I32,
  *             U32, I64. E_IO or E_FORMAT from a row source that reads a file (out half written)
- *  cost       one read and one write of the rows named; allocates only for a source that reads and
- *             converts at once (a few hundred KiB) */
+ *  max_norm   as if wte_table_renorm had been called before, but the table stays as it is
+ *  scale      numbers are widened to f32, multiplied (rounded), and rounded to the output type:
+ * F32, F16 or BF16, else E_UNSUPPORTED cost       one read and one write of the rows named;
+ * allocates only for a source that reads and converts at once, or for two steps of conversion (a
+ * few hundred KiB) */
 WTE_API WTE_MUST_CHECK wte_status wte_lookup_rows(const wte_rows *rows, wte_ids ids,
                                                   const wte_lookup_options *opt, void *out,
                                                   size_t row_bytes, wte_error *err);
+
+/** Shorten the rows that ids name in place, each once, as PyTorch's max_norm does: the p-norm of a
+ *  row, rounded to the row's type, is n; when n > max_norm, the row is multiplied by
+ *  max_norm / (n + 1e-7). Other rows keep their bits.
+ *
+ *  t          owns its rows, of F64, F32, F16 or BF16 (else E_UNSUPPORTED); no other thread may use
+ *             it meanwhile
+ *  max_norm   >= 0; norm_type as in the options of a lookup
+ *  changed    NULL, or gets how many rows were shortened
+ *  returns    E_RANGE as a lookup, and the table is then untouched; E_ARGUMENT for a borrowed table
+ *  cost       one pass over the rows named; allocates a bit for each row of the table */
+WTE_API WTE_MUST_CHECK wte_status wte_table_renorm(wte_table *t, wte_ids ids, double max_norm,
+                                                   double norm_type, const wte_allocator *allocator,
+                                                   uint64_t *changed, wte_error *err);
 
 #ifdef __cplusplus
 }

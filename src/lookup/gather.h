@@ -1,6 +1,7 @@
 /* Copy the rows that ids name out of a row source. The ids have been judged before. */
 #ifndef WTE_SRC_LOOKUP_GATHER_H
 #define WTE_SRC_LOOKUP_GATHER_H
+#include "lookup/fetch.h"
 #include "lookup/ids.h"
 
 typedef struct wte__gather_job {
@@ -12,11 +13,14 @@ typedef struct wte__gather_job {
     uint8_t *out;
     size_t out_stride; /* bytes from one output row to the next */
     size_t out_bytes;  /* of one output row, > 0 */
-    size_t in_bytes;   /* of one row as stored, > 0 */
+    float scale;
+    wte__norm_limit limit;
     wte_pool *pool;
     const wte_allocator *allocator;
 } wte__gather_job;
 
+/* Whether so many rows of a source are taken from its data, or else read. */
+bool wte__gather_views(const wte_rows *rows, uint64_t n_ids);
 /* E_MEMORY, or what the row source says: then of the first block that failed, so that the error too
  * does not depend on the number of threads. */
 wte_status wte__gather(const wte__gather_job *job, wte_error *err);

@@ -1,7 +1,24 @@
-/* Ids of four types and any alignment, read in place and never narrowed. */
+/* Ids of four types and any alignment, read in place and never narrowed; which of them are good,
+ * and how bad ones are told. */
 #include "lookup/ids.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "base/error.h"
+
+wte_status wte__ids_check(wte_ids ids, const char *what, wte_error *err)
+{
+    if (ids.type != WTE_U16 && ids.type != WTE_I32 && ids.type != WTE_U32 && ids.type != WTE_I64)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "%s: ids of type %s, but ids are u16, i32, u32 or i64", what,
+                         wte_dtype_name(ids.type));
+    if (!ids.data && ids.count)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "%s: %" PRIu64 " ids, but no address of them", what, ids.count);
+    return WTE_OK;
+}
 
 /* A negative id sign-extended to 64 bits is larger than any row count read as unsigned: one
  * comparison finds both kinds of bad id. */
@@ -25,7 +42,7 @@ static void read_ids(wte_ids ids, uint64_t first, uint32_t n, uint64_t *row)
 
 void wte__id_rules_init(wte__id_rules *rules, uint64_t rows, const int64_t *ignore, size_t n_ignore)
 {
-    rules->rows = rows;
+    *rules = (wte__id_rules){ .rows = rows };
     rules->ignore = ignore;
     rules->n_ignore = n_ignore;
     rules->least_ignore = INT64_MAX;
@@ -44,17 +61,31 @@ static bool is_ignored(const wte__id_rules *rules, int64_t id)
     return false;
 }
 
+/* Whether id number i takes part. */
+static bool is_masked(const wte__id_rules *rules, uint64_t i)
+{
+    const uint8_t *mask = rules->mask;
+    const size_t size = wte_dtype_bytes(rules->mask_type);
+    uint64_t bits = 0;
+    float number;
+    memcpy(&bits, mask + i * size, size);
+    if (rules->mask_type != WTE_F32) return bits == 0;
+    memcpy(&number, mask + i * size, sizeof number);
+    return number == 0;
+}
+
 /* True when no id of the block needs a second look. */
 static bool all_good(const uint64_t *row, uint32_t n, const wte__id_rules *rules)
 {
     uint64_t bad = 0;
     for (uint32_t i = 0; i < n; i++) bad |= row[i] >= rules->rows;
-    return !bad && rules->n_ignore == 0;
+    return !bad && rules->n_ignore == 0 && !rules->mask;
 }
 
 static void judge_one(uint64_t position, int64_t id, const wte__id_rules *rules,
                       wte_bad_ids *report)
 {
+    if (rules->mask && is_masked(rules, position)) return;
     if (is_ignored(rules, id)) {
         report->ignored++;
         return;
@@ -87,5 +118,27 @@ void wte__ids_rows(wte_ids ids, uint64_t first, uint32_t n, const wte__id_rules 
     read_ids(ids, first, n, row);
     if (!zeros) return;
     for (uint32_t i = 0; i < n; i++)
-        if (row[i] >= rules->rows || is_ignored(rules, (int64_t)row[i])) row[i] = WTE__ZERO_ROW;
+        if (row[i] >= rules->rows || is_ignored(rules, (int64_t)row[i]) ||
+            (rules->mask && is_masked(rules, first + i)))
+            row[i] = WTE__ZERO_ROW;
+}
+
+/* What the first bad id suggests. */
+static const char *hint(int64_t id, uint64_t rows)
+{
+    if (id < 0) return "; ids never count from the end: name padding such as -100 as ignored";
+    if ((uint64_t)id == rows) return "; equal to the number of rows: ids count from zero";
+    return "";
+}
+
+wte_status wte__bad_ids_error(const wte_bad_ids *bad, uint64_t n_ids, uint64_t rows, wte_error *err)
+{
+    const uint64_t position = bad->first[0].position;
+    const int64_t id = bad->first[0].value;
+    char range[48] = "there are none, the table is empty";
+    if (rows > 0) snprintf(range, sizeof range, "ids 0..%" PRIu64, rows - 1);
+    return wte__fail(err, WTE_E_RANGE, position,
+                     "id %" PRId64 " at position %" PRIu64 " is out of range: valid %s; %" PRIu64
+                     " of %" PRIu64 " ids bad%s",
+                     id, position, range, bad->count, n_ids, hint(id, rows));
 }

@@ -1,0 +1,195 @@
+/* The calls about bags: what they accept, how many bags there are. The reduction is in bag_run.c.
+ * Ids and offsets are judged first, all of them, so that a failing call writes nothing. */
+#include "lookup/bag.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+
+static wte_status check_mask(const wte_bag_options *o, wte_error *err)
+{
+    if (!o->mask) return WTE_OK;
+    switch (o->mask_dtype) {
+    case WTE_BOOL:
+    case WTE_U8:
+    case WTE_I8:
+    case WTE_I32:
+    case WTE_I64:
+    case WTE_F32: return WTE_OK;
+    default:
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "bags: a mask of type %s, but masks are bool, u8, i8, i32, i64 or f32",
+                         wte_dtype_name(o->mask_dtype));
+    }
+}
+
+static wte_status check_options(const wte_bag_options *o, wte_error *err)
+{
+    if (o->mode != WTE_BAG_SUM && o->mode != WTE_BAG_MEAN && o->mode != WTE_BAG_MAX)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "bags: no mode has the number %d",
+                         (int)o->mode);
+    if (o->bad_ids != WTE_BAD_ID_ERROR && o->bad_ids != WTE_BAD_ID_ZERO)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "bags: no policy for bad ids has the number %d", (int)o->bad_ids);
+    if (!o->ignore_ids && o->n_ignore_ids)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "bags: %zu ids to ignore, but no address of them", o->n_ignore_ids);
+    if (o->weights && o->mode != WTE_BAG_SUM)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "bags: weights are for sums, not for the %s",
+                         o->mode == WTE_BAG_MEAN ? "mean" : "maximum");
+    if (o->max_at && o->mode != WTE_BAG_MAX)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "bags: max_at is for the maximum, not for the %s",
+                         o->mode == WTE_BAG_MEAN ? "mean" : "sum");
+    if (o->out_dtype != WTE_F32 && o->out_dtype != WTE_F16 && o->out_dtype != WTE_BF16)
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                         "bags come out as f32, f16 or bf16, not as %s",
+                         wte_dtype_name(o->out_dtype));
+    return check_mask(o, err);
+}
+
+static wte_status take_options(const wte_bag_options *given, wte_bag_options *o, wte_error *err)
+{
+    *o = (wte_bag_options)WTE_BAG_OPTIONS_INIT;
+    WTE_TRY(wte__options(o, sizeof *o, given, err));
+    if (o->out_dtype == WTE_DTYPE_NONE) o->out_dtype = WTE_F32;
+    return check_options(o, err);
+}
+
+uint64_t wte__bag_begin(const wte__bag_job *job, uint64_t b)
+{
+    if (job->o.bag_ids) return b * job->o.bag_ids;
+    return b < job->offsets.count ? (uint64_t)wte_ids_at(job->offsets, b) : job->ids.count;
+}
+
+/* Every bag has so many ids. */
+static wte_status count_equal_bags(wte__bag_job *job, wte_error *err)
+{
+    const uint64_t each = job->o.bag_ids;
+    if (job->offsets.count || job->o.offsets_end)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "bags of %" PRIu64 " ids each need no offsets, but there are %" PRIu64,
+                         each, job->offsets.count);
+    if (job->ids.count % each)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "%" PRIu64 " ids are no whole number of bags of %" PRIu64, job->ids.count,
+                         each);
+    job->n_bags = job->ids.count / each;
+    return WTE_OK;
+}
+
+/* Offsets that run from 0 upwards and not past the ids. */
+static wte_status check_offsets(const wte__bag_job *job, wte_error *err)
+{
+    uint64_t before = 0;
+    for (uint64_t b = 0; b < job->offsets.count; b++) {
+        const int64_t offset = wte_ids_at(job->offsets, b);
+        if (b == 0 && offset != 0)
+            return wte__fail(err, WTE_E_ARGUMENT, 0,
+                             "bags: the first offset is %" PRId64 ", but the first bag begins at 0",
+                             offset);
+        if (offset < 0 || (uint64_t)offset < before)
+            return wte__fail(err, WTE_E_ARGUMENT, b,
+                             "bags: offset %" PRIu64 " is %" PRId64 ", less than the %" PRIu64
+                             " before it",
+                             b, offset, before);
+        if ((uint64_t)offset > job->ids.count)
+            return wte__fail(err, WTE_E_ARGUMENT, b,
+                             "bags: offset %" PRIu64 " is %" PRId64 ", but there are %" PRIu64
+                             " ids",
+                             b, offset, job->ids.count);
+        before = (uint64_t)offset;
+    }
+    return WTE_OK;
+}
+
+static wte_status count_bags(wte__bag_job *job, wte_error *err)
+{
+    const uint64_t n = job->offsets.count;
+    WTE_TRY(wte__ids_check(job->ids, "bags", err));
+    if (job->o.bag_ids) return count_equal_bags(job, err);
+    WTE_TRY(wte__ids_check(job->offsets, "bags, offsets", err));
+    if (n == 0 && (job->ids.count || job->o.offsets_end))
+        return wte__fail(err, WTE_E_ARGUMENT, 0, "bags: no offsets, but %" PRIu64 " ids%s",
+                         job->ids.count,
+                         job->o.offsets_end ? ", and the last offset is to be their end" : "");
+    WTE_TRY(check_offsets(job, err));
+    job->n_bags = n;
+    if (!job->o.offsets_end) return WTE_OK;
+    const uint64_t last = (uint64_t)wte_ids_at(job->offsets, n - 1);
+    if (last != job->ids.count)
+        return wte__fail(err, WTE_E_ARGUMENT, n - 1,
+                         "bags: the last offset is %" PRIu64 ", but there are %" PRIu64
+                         " ids, and those behind it would be in no bag",
+                         last, job->ids.count);
+    job->n_bags = n - 1;
+    return WTE_OK;
+}
+
+wte_status wte_bag_count(wte_ids ids, wte_ids offsets, const wte_bag_options *opt, uint64_t *bags,
+                         wte_error *err)
+{
+    wte__bag_job job = { .ids = ids, .offsets = offsets };
+    WTE_TRY(wte__need(bags, "wte_bag_count: bags", err));
+    *bags = 0;
+    WTE_TRY(take_options(opt, &job.o, err));
+    WTE_TRY(count_bags(&job, err));
+    *bags = job.n_bags;
+    return WTE_OK;
+}
+
+/* Sizes of an output row, and whether the whole output can exist. */
+static wte_status check_output(wte__bag_job *job, size_t row_bytes, wte_error *err)
+{
+    const uint64_t cols = job->rows->cols;
+    uint64_t tight, wide, all;
+    if (!wte_mul_u64(cols, sizeof(float), &wide) || wide > PTRDIFF_MAX)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                         "bags: a row of %" PRIu64 " f32 has more bytes than memory can hold",
+                         cols);
+    tight = cols * wte_dtype_bytes(job->o.out_dtype);
+    if (row_bytes != 0 && row_bytes < tight)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "bags: output rows lie %zu bytes apart, but %" PRIu64 " %s take %" PRIu64,
+                         row_bytes, cols, wte_dtype_name(job->o.out_dtype), tight);
+    job->out_stride = row_bytes ? row_bytes : (size_t)tight;
+    if (!wte_mul_u64(job->n_bags, job->out_stride, &all) || all > PTRDIFF_MAX)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                         "%" PRIu64 " bags of %zu bytes are more than memory can hold", job->n_bags,
+                         job->out_stride);
+    if (!job->out && all)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "bags: no address for %" PRIu64 " bytes of output", all);
+    return WTE_OK;
+}
+
+wte_status wte_bag_rows(const wte_rows *rows, wte_ids ids, wte_ids offsets,
+                        const wte_bag_options *opt, void *out, size_t row_bytes, wte_error *err)
+{
+    wte__bag_job job = { .rows = rows, .ids = ids, .offsets = offsets, .out = out };
+    wte_bad_ids bad;
+    WTE_TRY(take_options(opt, &job.o, err));
+    if (job.o.report) memset(job.o.report, 0, sizeof *job.o.report);
+    WTE_TRY(wte_rows_check(rows, err));
+    if (!wte_dtype_converts(rows->dtype))
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                         "bags: rows of type %s cannot be converted to f32",
+                         wte_dtype_name(rows->dtype));
+    if (job.o.max_norm != 0)
+        WTE_TRY(wte__norm_limit_init(&job.limit, job.o.max_norm, job.o.norm_type, rows->dtype,
+                                     "bags", err));
+    WTE_TRY(count_bags(&job, err));
+    WTE_TRY(check_output(&job, row_bytes, err));
+    wte__id_rules_init(&job.rules, rows->rows, job.o.ignore_ids, job.o.n_ignore_ids);
+    job.rules.mask = job.o.mask;
+    job.rules.mask_type = job.o.mask_dtype;
+    wte__ids_judge(ids, &job.rules, &bad);
+    if (job.o.report) *job.o.report = bad;
+    if (bad.count && job.o.bad_ids == WTE_BAD_ID_ERROR)
+        return wte__bad_ids_error(&bad, ids.count, rows->rows, err);
+    job.some_missing = bad.count || bad.ignored || job.o.mask;
+    return job.n_bags ? wte__bag_run(&job, err) : WTE_OK;
+}

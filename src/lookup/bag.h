@@ -1,0 +1,25 @@
+/* Bags: what was asked for, checked; and the work itself. */
+#ifndef WTE_SRC_LOOKUP_BAG_H
+#define WTE_SRC_LOOKUP_BAG_H
+#include <wte/bag.h>
+
+#include "lookup/fetch.h"
+#include "lookup/ids.h"
+
+typedef struct wte__bag_job {
+    const wte_rows *rows; /* cols > 0 */
+    wte_ids ids, offsets;
+    wte_bag_options o;
+    wte__id_rules rules;
+    wte__norm_limit limit;
+    bool some_missing; /* some ids are no members */
+    uint64_t n_bags;
+    uint8_t *out;
+    size_t out_stride; /* bytes */
+} wte__bag_job;
+
+/* Where the ids of bag b begin; those of bag n_bags would begin at the end. */
+uint64_t wte__bag_begin(const wte__bag_job *job, uint64_t b);
+/* E_MEMORY, or what the row source says. */
+wte_status wte__bag_run(const wte__bag_job *job, wte_error *err);
+#endif

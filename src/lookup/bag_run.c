@@ -1,0 +1,312 @@
+/* The reduction of bags. Bags are cut into chunks, which threads share, and these into pieces of so
+ * many ids as fit into the first-level cache; a bag longer than a piece goes on in the next one
+ * from what is in its row of the output. Each bag is thus one thread's, its members in order, and
+ * nothing of the cutting shows in the result.
+ *
+ * Where a kernel reads the table as it is stored, it does so; else rows are fetched as f32 first.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/thread.h"
+#include "lookup/bag.h"
+#include "lookup/gather.h"
+
+/* Ids and bags of a piece, which lies on the stack: 45 KiB. */
+#define PIECE_IDS  2048u
+#define PIECE_BAGS 512u
+/* Ids of a chunk: so many that handing chunks to threads costs nothing beside reading the rows. */
+#define CHUNK_IDS ((uint64_t)8192)
+/* Fewer bytes of rows than this are read faster than a second thread wakes up. */
+#define SHARED_BYTES ((uint64_t)256 << 10)
+/* Rows that are fetched at a time as f32, and results that are still to be rounded. */
+#define FETCHED_BYTES ((size_t)256 << 10)
+#define RESULT_BYTES  ((size_t)64 << 10)
+/* A norm below this divides as if it were this, as PyTorch has it. */
+#define LEAST_NORM 1e-12
+
+typedef struct sharing {
+    const wte__bag_job *job;
+    size_t cols, row_bytes; /* of a row of f32 */
+    bool direct;            /* kernels read the table */
+    wte__stored stored;
+    wte__row_kernels kernels;
+    wte__fetch fetch; /* when not direct */
+    bool narrow;      /* results are made in scratch and rounded into the output */
+    size_t piece_ids, piece_bags;
+    uint64_t chunk_bags;
+    /* scratch of a thread: rows fetched, the fetch's own, results */
+    size_t fetched_bytes, result_bytes, slot_bytes;
+    uint8_t *scratch;
+} sharing;
+
+/* How far a chunk has come. */
+typedef struct place {
+    uint64_t bag, id;
+    uint64_t taken; /* members of this bag before this id */
+} place;
+
+typedef struct piece {
+    uint64_t row[PIECE_IDS + WTE__IDS_AHEAD]; /* of members, and of some that come later */
+    uint64_t at[PIECE_IDS];                   /* their positions in ids, for max_at */
+    float weight[PIECE_IDS];
+    uint32_t end[PIECE_BAGS]; /* of each bag among the members */
+    float divisor[PIECE_BAGS];
+    const float *weights; /* NULL, or one for each member */
+    size_t n, known, n_bags, n_finished;
+    uint64_t first_bag;
+    bool go_on; /* the first bag has members already */
+    uint8_t *out;
+    size_t out_stride;
+} piece;
+
+/* Row numbers of n ids from `first` on. */
+static void read_rows(const wte__bag_job *job, uint64_t first, size_t n, uint64_t *row)
+{
+    for (size_t done = 0, some; done < n; done += some) {
+        uint64_t block[WTE__IDS_BLOCK];
+        some = n - done < WTE__IDS_BLOCK ? n - done : WTE__IDS_BLOCK;
+        wte__ids_rows(job->ids, first + done, (uint32_t)some, &job->rules, job->some_missing,
+                      block);
+        memcpy(row + done, block, some * sizeof *row);
+    }
+}
+
+/* Moves the members among ids from .. to - 1 of the piece up to the ones before them. */
+static size_t close_up(const wte__bag_job *job, piece *p, size_t n, size_t from, size_t to,
+                       uint64_t first_id)
+{
+    for (size_t i = from; i < to; i++) {
+        const uint64_t row = p->row[i];
+        p->row[n] = row;
+        if (i < PIECE_IDS) {
+            p->at[n] = first_id + i;
+            if (job->o.weights) p->weight[n] = job->o.weights[first_id + i];
+        }
+        n += row != WTE__ZERO_ROW;
+    }
+    return n;
+}
+
+/* Note the end of the bag at `at` among the members. True when all of its ids are in. */
+static bool end_bag(const sharing *s, piece *p, place *at, size_t n, bool finished)
+{
+    const wte__bag_job *job = s->job;
+    const bool mean = job->o.mode == WTE_BAG_MEAN && finished && at->taken;
+    p->end[p->n_bags] = (uint32_t)n;
+    p->divisor[p->n_bags] = mean ? (float)at->taken : 1.0f;
+    p->n_bags++;
+    if (!finished) return false;
+    if (job->o.sizes) job->o.sizes[at->bag] = at->taken;
+    p->n_finished++;
+    at->bag++;
+    at->taken = 0;
+    return true;
+}
+
+/* The next ids up to bag end_bag: which rows, of which bags. */
+static void next_piece(const sharing *s, place *at, uint64_t last_bag, piece *p)
+{
+    const wte__bag_job *job = s->job;
+    const uint64_t first = at->id, end = wte__bag_begin(job, last_bag);
+    const size_t n_ids = end - first < s->piece_ids ? (size_t)(end - first) : s->piece_ids;
+    const uint64_t left = job->ids.count - first - n_ids;
+    const size_t all = n_ids + (left < WTE__IDS_AHEAD ? (size_t)left : WTE__IDS_AHEAD);
+    size_t n = 0, i = 0;
+    p->n_bags = p->n_finished = 0;
+    p->first_bag = at->bag;
+    p->go_on = at->taken > 0;
+    read_rows(job, first, all, p->row);
+    for (bool finished = true; finished && at->bag < last_bag && p->n_bags < s->piece_bags;) {
+        const uint64_t bag_end = wte__bag_begin(job, at->bag + 1);
+        const size_t stop = bag_end - first < n_ids ? (size_t)(bag_end - first) : n_ids;
+        const size_t before = n;
+        n = job->some_missing ? close_up(job, p, n, i, stop, first) : stop;
+        at->taken += n - before;
+        i = stop;
+        finished = end_bag(s, p, at, n, bag_end - first <= n_ids);
+    }
+    p->n = n;
+    p->known = job->some_missing ? close_up(job, p, n, i, all, first) : all;
+    p->weights = !job->o.weights ? NULL : job->some_missing ? p->weight : job->o.weights + first;
+    at->id = first + i;
+}
+
+/* NaN becomes quiet, as in the kernels. */
+static float quiet(float x)
+{
+    uint32_t bits;
+    if (!isnan(x)) return x;
+    memcpy(&bits, &x, sizeof bits);
+    bits |= 0x00400000u;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+
+/* One bag's maximum over rows of f32, and whose it is. */
+static void trace_bag(const sharing *s, const piece *p, size_t b, const float *rows)
+{
+    uint64_t *at = s->job->o.max_at + (p->first_bag + b) * s->cols;
+    uint8_t *out = p->out + b * p->out_stride;
+    bool fresh = b || !p->go_on;
+    for (size_t c = 0; c < s->cols && fresh; c++) at[c] = WTE_NOWHERE;
+    if (fresh) memset(out, 0, s->row_bytes);
+    for (size_t m = b ? p->end[b - 1] : 0; m < p->end[b]; m++, fresh = false) {
+        const uint64_t position = s->job->some_missing ? p->at[m] : p->at[0] + m;
+        for (size_t c = 0; c < s->cols; c++) {
+            float most;
+            const float x = rows[m * s->cols + c];
+            memcpy(&most, out + c * sizeof most, sizeof most);
+            if (!fresh && !(x > most)) continue;
+            most = quiet(x);
+            memcpy(out + c * sizeof most, &most, sizeof most);
+            at[c] = position;
+        }
+    }
+}
+
+static void reduce(const sharing *s, const piece *p, const wte__stored *from, size_t known)
+{
+    const wte__bags job = { .from = *from,
+                            .rows = p->row,
+                            .known = known,
+                            .ends = p->end,
+                            .n_bags = p->n_bags,
+                            .weights = p->weights,
+                            .divisors = s->job->o.mode == WTE_BAG_MEAN ? p->divisor : NULL,
+                            .out = p->out,
+                            .out_stride = p->out_stride,
+                            .max = s->job->o.mode == WTE_BAG_MAX,
+                            .go_on = p->go_on };
+    s->kernels.bags(&job);
+}
+
+static wte_status reduce_piece(const sharing *s, piece *p, uint8_t *scratch, wte_error *err)
+{
+    if (s->direct) {
+        reduce(s, p, &s->stored, p->known);
+        return WTE_OK;
+    }
+    WTE_TRY(wte__fetch_rows(&s->fetch, p->row, p->n, p->known, scratch, s->row_bytes,
+                            scratch + s->fetched_bytes, err));
+    if (s->job->o.max_at) {
+        for (size_t b = 0; b < p->n_bags; b++)
+            trace_bag(s, p, b, (const float *)(const void *)scratch);
+        return WTE_OK;
+    }
+    wte__stored fetched = s->stored;
+    fetched.table = scratch;
+    for (size_t i = 0; i < p->n; i++) p->row[i] = i;
+    reduce(s, p, &fetched, p->n);
+    return WTE_OK;
+}
+
+/* Eight at a time, which compilers make vectors of. */
+static void normalize(uint8_t *row, size_t cols)
+{
+    const double norm = wte__norm_f32(row, cols);
+    const float by = (float)(norm < LEAST_NORM ? LEAST_NORM : norm);
+    for (size_t c = 0, n; c < cols; c += n) {
+        float x[8] = { 0 };
+        n = cols - c < 8 ? cols - c : 8;
+        memcpy(x, row + c * sizeof *x, n * sizeof *x);
+        for (size_t k = 0; k < 8; k++) x[k] /= by;
+        memcpy(row + c * sizeof *x, x, n * sizeof *x);
+    }
+}
+
+/* What is left to do with the finished bags of a piece; the last one may go on. */
+static wte_status finish_bags(const sharing *s, const piece *p, wte_error *err)
+{
+    const wte__bag_job *job = s->job;
+    for (size_t b = 0; b < p->n_finished; b++) {
+        uint8_t *row = p->out + b * p->out_stride;
+        if (job->o.normalize) normalize(row, s->cols);
+        if (s->narrow)
+            WTE_TRY(wte_convert(WTE_F32, row, job->o.out_dtype,
+                                job->out + (p->first_bag + b) * job->out_stride, s->cols, NULL,
+                                err));
+    }
+    if (s->narrow && p->n_finished && p->n_finished < p->n_bags)
+        memcpy(p->out, p->out + p->n_finished * p->out_stride, s->row_bytes);
+    return WTE_OK;
+}
+
+static wte_status reduce_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_error *err)
+{
+    const sharing *s = ctx;
+    const wte__bag_job *job = s->job;
+    const uint64_t first = chunk * s->chunk_bags, left = job->n_bags - first;
+    const uint64_t last = first + (left < s->chunk_bags ? left : s->chunk_bags);
+    uint8_t *scratch = s->scratch + slot * s->slot_bytes;
+    place at = { first, wte__bag_begin(job, first), 0 };
+    piece p;
+    while (at.bag < last) {
+        p.at[0] = at.id;
+        next_piece(s, &at, last, &p);
+        if (s->cols == 0) continue;
+        p.out = s->narrow ? scratch + s->slot_bytes - s->result_bytes
+                          : job->out + p.first_bag * job->out_stride;
+        p.out_stride = s->narrow ? s->row_bytes : job->out_stride;
+        WTE_TRY(reduce_piece(s, &p, scratch, err));
+        WTE_TRY(finish_bags(s, &p, err));
+    }
+    return WTE_OK;
+}
+
+static size_t rows_in(size_t bytes, size_t row_bytes, size_t most)
+{
+    const size_t rows = row_bytes ? bytes / row_bytes : most;
+    return rows < most ? rows + (rows == 0) : most;
+}
+
+/* Kernels for the table itself, or for rows of it that are fetched. */
+static void choose_way(sharing *s)
+{
+    const wte__bag_job *job = s->job;
+    s->fetch = (wte__fetch){ .rows = job->rows,
+                             .out_type = WTE_F32,
+                             .scale = 1.0f,
+                             .limit = job->limit,
+                             .from_view = wte__gather_views(job->rows, job->ids.count) };
+    wte__fetch_init(&s->fetch, s->row_bytes);
+    s->direct = s->fetch.direct && !job->o.max_at;
+    s->stored = s->fetch.stored;
+    s->kernels = s->fetch.kernels;
+    if (s->direct) return;
+    (void)wte__stored_plain(WTE_F32, s->cols, NULL, s->row_bytes, &s->stored, &s->kernels);
+    s->piece_ids = rows_in(FETCHED_BYTES, s->row_bytes, PIECE_IDS);
+    s->fetched_bytes = (s->piece_ids * s->row_bytes + 63) / 64 * 64;
+    s->slot_bytes = s->fetched_bytes + s->fetch.scratch_bytes;
+}
+
+wte_status wte__bag_run(const wte__bag_job *job, wte_error *err)
+{
+    const size_t cols = (size_t)job->rows->cols;
+    sharing s = { .job = job, .cols = cols, .row_bytes = cols * sizeof(float) };
+    s.piece_ids = PIECE_IDS;
+    s.piece_bags = PIECE_BAGS;
+    s.narrow = job->o.out_dtype != WTE_F32;
+    if (cols) choose_way(&s);
+    if (s.narrow) {
+        s.piece_bags = rows_in(RESULT_BYTES, s.row_bytes, PIECE_BAGS);
+        s.result_bytes = s.piece_bags * s.row_bytes;
+        s.slot_bytes += s.result_bytes;
+    }
+    const uint64_t each = job->ids.count / job->n_bags + 1;
+    s.chunk_bags = each < CHUNK_IDS ? CHUNK_IDS / each : 1;
+    const uint64_t chunks = job->n_bags / s.chunk_bags + (job->n_bags % s.chunk_bags != 0);
+    wte_pool *pool = job->ids.count < SHARED_BYTES / (s.row_bytes + 1) ? NULL : job->o.pool;
+    const size_t scratch_bytes = wte_pool_threads(pool) * s.slot_bytes;
+    if (scratch_bytes) {
+        s.scratch = wte__alloc(job->o.allocator, scratch_bytes);
+        if (!s.scratch) return wte__no_memory(err, scratch_bytes, "rows of bags");
+    }
+    const wte_status status = wte__parallel_try(pool, chunks, reduce_chunk, &s, err);
+    wte__free(job->o.allocator, s.scratch, scratch_bytes);
+    return status;
+}

@@ -1,0 +1,144 @@
+/* Vectors of 8 f32 for bag_x86.h, and how they are read from stored rows. For kernel_avx2.c, which
+ * has eight_<type>. */
+#ifndef WTE_SRC_NUM_BAG_AVX2_H
+#define WTE_SRC_NUM_BAG_AVX2_H
+#include <immintrin.h>
+#include <string.h>
+
+#define VEC_LANES 8u
+typedef __m256 vec;
+
+typedef struct row_params {
+    vec scale, bias;
+} row_params;
+
+ALWAYS_INLINE vec vec_zero(void)
+{
+    return _mm256_setzero_ps();
+}
+ALWAYS_INLINE vec vec_set(float x)
+{
+    return _mm256_set1_ps(x);
+}
+ALWAYS_INLINE vec vec_add(vec a, vec b)
+{
+    return _mm256_add_ps(a, b);
+}
+ALWAYS_INLINE vec vec_mul(vec a, vec b)
+{
+    return _mm256_mul_ps(a, b);
+}
+ALWAYS_INLINE vec vec_div(vec a, vec b)
+{
+    return _mm256_div_ps(a, b);
+}
+ALWAYS_INLINE vec vec_max(vec a, vec b)
+{
+    return _mm256_max_ps(a, b);
+}
+ALWAYS_INLINE vec vec_quiet(vec x)
+{
+    const __m256 quiet = _mm256_castsi256_ps(_mm256_set1_epi32(0x00400000));
+    return _mm256_or_ps(x, _mm256_and_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q), quiet));
+}
+ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+/* Fewer than 8 go through a buffer: nothing beyond them is touched. */
+ALWAYS_INLINE vec vec_load(const char *from, size_t n)
+{
+    float part[8] = { 0 };
+    if (n == VEC_LANES) return eight_f32(from);
+    memcpy(part, from, n * sizeof *part);
+    return _mm256_loadu_ps(part);
+}
+ALWAYS_INLINE void vec_store(char *to, vec x, size_t n)
+{
+    float part[8];
+    if (n == VEC_LANES) {
+        put_8(to, x);
+        return;
+    }
+    _mm256_storeu_ps(part, x);
+    memcpy(to, part, n * sizeof *part);
+}
+ALWAYS_INLINE void vec_stream(char *to, vec x)
+{
+    _mm256_stream_ps((float *)(void *)to, x);
+}
+
+#define X(name)                                                                                    \
+    ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
+    {                                                                                              \
+        (void)s;                                                                                   \
+        (void)codes;                                                                               \
+        return (row_params){ vec_zero(), vec_zero() };                                             \
+    }
+X(f32)
+X(f16)
+X(bf16)
+X(i8)
+#undef X
+#define X(name)                                                                                    \
+    ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
+    {                                                                                              \
+        const __m128 pair =                                                                        \
+            s->f32_scale ? _mm_castsi128_ps(load_8_bytes(codes + s->scale_at - s->codes_at))       \
+                         : _mm_cvtph_ps(_mm_loadu_si32(codes + s->scale_at - s->codes_at));        \
+        return (row_params){ _mm256_broadcastss_ps(pair),                                          \
+                             _mm256_broadcastss_ps(_mm_movehdup_ps(pair)) };                       \
+    }
+X(row8)
+X(row4)
+X(row2)
+#undef X
+
+#define X(name, size, eight)                                                                       \
+    ALWAYS_INLINE vec read_##name(const char *from, size_t n, const row_params *p)                 \
+    {                                                                                              \
+        char part[VEC_LANES * (size)] = { 0 };                                                     \
+        (void)p;                                                                                   \
+        if (n == VEC_LANES) return eight(from);                                                    \
+        memcpy(part, from, n *(size));                                                             \
+        return eight(part);                                                                        \
+    }
+X(f32, 4, eight_f32)
+X(f16, 2, eight_f16)
+X(bf16, 2, eight_bf16_as_is) /* what follows makes a NaN quiet */
+X(i8, 1, eight_i8)
+X(u8, 1, eight_u8)
+#undef X
+ALWAYS_INLINE vec read_row8(const char *from, size_t n, const row_params *p)
+{
+    return vec_fma(read_u8(from, n, p), p->scale, p->bias);
+}
+/* Eight codes of `bits` bits each in one word. */
+ALWAYS_INLINE vec read_codes(const char *from, size_t n, const row_params *p, size_t bits)
+{
+    const int b = (int)bits;
+    const __m256i by = _mm256_set_epi32(7 * b, 6 * b, 5 * b, 4 * b, 3 * b, 2 * b, b, 0);
+    uint32_t word = 0;
+    if (n == VEC_LANES)
+        memcpy(&word, from, bits);
+    else
+        memcpy(&word, from, (n * bits + 7) / 8);
+    const __m256i moved = _mm256_srlv_epi32(_mm256_set1_epi32((int)word), by);
+    const __m256i codes = _mm256_and_si256(moved, _mm256_set1_epi32((1 << b) - 1));
+    return vec_fma(_mm256_cvtepi32_ps(codes), p->scale, p->bias);
+}
+ALWAYS_INLINE vec read_row4(const char *from, size_t n, const row_params *p)
+{
+    return read_codes(from, n, p, 4);
+}
+ALWAYS_INLINE vec read_row2(const char *from, size_t n, const row_params *p)
+{
+    return read_codes(from, n, p, 2);
+}
+
+#include "num/bag_x86.h"
+
+#define X(name, bits) BAG_KERNELS(name, bits, avx2)
+WTE__STORED_LIST(X)
+#undef X
+#endif

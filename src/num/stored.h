@@ -1,0 +1,19 @@
+/* Which kernels read rows as they are stored, and what they have to know of them. */
+#ifndef WTE_SRC_NUM_STORED_H
+#define WTE_SRC_NUM_STORED_H
+#include <wte/rowwise.h>
+
+#include "num/kernels.h"
+
+typedef struct wte__row_kernels {
+    void (*lookup)(const wte__lookup *job);
+    void (*bags)(const wte__bags *job);
+} wte__row_kernels;
+
+/* Rows of elements that lie side by side; false for a type that no kernel reads. */
+bool wte__stored_plain(wte_dtype type, uint64_t cols, const void *data, uint64_t row_bytes,
+                       wte__stored *out, wte__row_kernels *kernels);
+/* Rows of a packing; false for one that no kernel reads (blocks). */
+bool wte__stored_packed(uint32_t packing, uint64_t cols, const void *data, uint64_t row_bytes,
+                        wte__stored *out, wte__row_kernels *kernels);
+#endif
