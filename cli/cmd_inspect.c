@@ -36,6 +36,15 @@ static void put_shape(const wte_tensor *t)
     printf(" %s", wte_type_name(t->dtype, t->block));
 }
 
+static void print_note(const cli *c, const wte_model *m)
+{
+    const char *note = wte_model_note(m);
+    if (!*note) return;
+    label(c, "note");
+    put_text(note);
+    putchar('\n');
+}
+
 static uint64_t total_bytes(const wte_file *f)
 {
     uint64_t bytes = 0;
@@ -251,6 +260,7 @@ static void print_all(const cli *c, const wte_model *m)
 static void print_text(const cli *c, const wte_model *m)
 {
     print_head_line(c, m);
+    print_note(c, m);
     print_tables(c, m);
     print_strays(c, wte_model_file(m));
     print_config(c, wte_model_config_of(m));
@@ -381,6 +391,7 @@ static void print_json(const cli *c, const wte_model *m)
     cli_json j;
     cli_json_begin(&j, stdout, "wte.inspect/1");
     json_name(&j, "model", wte_model_path(m));
+    json_name(&j, "note", wte_model_note(m));
     cli_json_text(&j, "format", f ? wte_format_name(wte_file_format(f)) : "built in");
     cli_json_unsigned(&j, "tensor_count", f ? wte_file_tensors(f) : 1);
     cli_json_unsigned(&j, "stray_count", f ? wte_file_strays(f) : 0);

@@ -94,6 +94,9 @@ WTE_API const wte_file *wte_model_file(const wte_model *m);   /* NULL for "demo"
 WTE_API const wte_vocab *wte_model_vocab(const wte_model *m); /* NULL when there is none */
 /** Why there is no vocabulary though a file was there: a message, or "" */
 WTE_API const char *wte_model_vocab_problem(const wte_model *m);
+/** What was taken where the path leads to several models (a snapshot of a hub's cache, a text
+ * encoder of a pipeline), one line; "" when it is plain. */
+WTE_API const char *wte_model_note(const wte_model *m);
 WTE_API const wte_model_config *wte_model_config_of(const wte_model *m);
 WTE_API uint64_t wte_model_candidates(const wte_model *m); /* sorted by role, then score */
 WTE_API const wte_candidate *wte_model_candidate(const wte_model *m,

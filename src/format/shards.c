@@ -218,7 +218,7 @@ static wte_status open_shard(reader *r, size_t i, const char *dir)
         return wte__fail_os(r->err, WTE_E_LIMIT, EMFILE,
                             "%s: shard %zu of %zu: one file each is kept open (raise ulimit -n)",
                             f->path, i + 1, r->n_shards);
-    if (why.sys_errno == ENOENT)
+    if (why.sys_errno == ENOENT && !wte__path_dangles(path))
         status = wte__fail(r->err, WTE_E_FORMAT, l->at,
                            "%s: shard '%s' is missing, which should hold '%s'", f->path, a, b);
     else if (r->err)

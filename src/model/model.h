@@ -57,6 +57,7 @@ struct wte_model {
     wte_file *file;
     wte_vocab *vocab;
     char vocab_problem[240];
+    const char *note; /* what else the path could have stood for */
     wte__config config;
     bool sentence_model; /* sentence-transformers files stand beside the weights */
     wte_candidate *candidates;

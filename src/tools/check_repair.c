@@ -123,7 +123,7 @@ const char *wte__repair_model(wte__checking *k, const char *change, ...)
         const char *repair = repair_file(k, text);
         if (repair) return repair;
     }
-    folder_of(folder, wte_model_path(k->m));
+    folder_of(folder, k->file ? wte_file_part_path(k->file, 0) : wte_model_path(k->m));
     snprintf(made, sizeof made, "%s-fixed", folder);
     const char *from = wte__repair_word(k, folder), *to = from ? wte__repair_word(k, made) : NULL;
     const char *gguf = "";

@@ -112,6 +112,7 @@ static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], 
         if (!wte__path_join(path, dir, file_names[i]))
             return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%s: path longer than %u bytes",
                              wte__show_path(shown, dir), WTE_LIMIT_PATH - 1);
+        if (wte__path_dangles(path)) return WTE_OK; /* opening it tells where it leads */
         if (wte__path_kind_of(path, &bytes) != WTE__PATH_FILE) continue;
         if (bytes) return WTE_OK;
         if (!empty) empty = file_names[i];
