@@ -5,6 +5,7 @@
 #include <string.h>
 #include <wte/model.h>
 
+#include "inspect.h"
 #include "json.h"
 #include "open.h"
 #include "opt.h"
@@ -13,7 +14,9 @@
 static const cli_option options[] = {
     { "candidates", '\0', false, CLI_FLAG, NULL,
       "list every tensor that was considered for a role, with its score and the reason", NULL },
-    { "all", '\0', false, CLI_FLAG, NULL, "list every tensor of the model", NULL },
+    { "all", '\0', false, CLI_FLAG, NULL,
+      "list every tensor of the model, what shares or repeats its bytes, and what the tables take",
+      NULL },
     CLI_OPTIONS_END,
 };
 
@@ -27,13 +30,6 @@ static void label(const cli *c, const char *name)
 static void put_text(const char *text)
 {
     cli_put_safe(stdout, text, strlen(text));
-}
-
-static void put_shape(const wte_tensor *t)
-{
-    for (uint32_t i = 0; i < t->rank; i++) printf("%s%" PRIu64, i ? " x " : "", t->shape[i]);
-    if (t->rank == 0) fputs("scalar", stdout);
-    printf(" %s", wte_type_name(t->dtype, t->block));
 }
 
 static void print_note(const cli *c, const wte_model *m)
@@ -101,8 +97,13 @@ static void print_table(const cli *c, const char *role, const wte_model *m,
     put_text(t->name);
     printf(", %" PRIu64 " x %" PRIu64 " %s%s", t->rows, t->dim, wte_type_name(t->dtype, t->block),
            t->transposed ? ", stored dim x rows" : "");
-    if (t->mapped && wte_file_tensor(wte_model_file(m), t->tensor, &stored, NULL) == WTE_OK)
-        printf(", ids mapped to %" PRIu64 " stored rows", stored.shape[0]);
+    const wte_file *f = wte_model_file(m);
+    const bool found = f && wte_file_tensor(f, t->tensor, &stored, NULL) == WTE_OK;
+    if (found && wte_file_format(f) == WTE_FORMAT_GGUF) {
+        fputs(", stored", stdout);
+        inspect_put_axes(f, &stored);
+    }
+    if (found && t->mapped) printf(", ids mapped to %" PRIu64 " stored rows", stored.shape[0]);
     putchar('\n');
     label(c, "");
     put_text(t->why);
@@ -211,8 +212,8 @@ static void print_beside(const cli *c, const wte_model *m)
         label(c, first ? "beside" : "");
         cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
         fputs(", ", stdout);
-        put_shape(&t);
-        fputs(": ", stdout);
+        inspect_put_shape(&t);
+        printf(" %s: ", wte_type_name(t.dtype, t.block));
         put_text(k->why);
         putchar('\n');
         first = false;
@@ -223,41 +224,23 @@ static void print_candidates(const cli *c, const wte_model *m)
 {
     const wte_candidate *k = wte_model_candidate(m, 0);
     if (!k || k->role == WTE_ROLE_OTHER) return;
-    printf("\n%scandidates%s (role, score, tensor, reason)\n", cli_bold(c), cli_plain(c));
+    printf("\n%scandidates%s (role, score, tensor, shape, type, reason)\n", cli_bold(c),
+           cli_plain(c));
     for (uint64_t i = 0; (k = wte_model_candidate(m, i)); i++) {
         wte_tensor t;
         if (k->role == WTE_ROLE_OTHER) continue;
         if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
         printf("  %-5s %4d  ", role_names[k->role], (int)k->score);
         cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
-        fputs(": ", stdout);
+        fputs(", ", stdout);
+        inspect_put_shape(&t);
+        printf(" %s: ", wte_type_name(t.dtype, t.block));
         put_text(k->why);
         putchar('\n');
     }
 }
 
-static void print_all(const cli *c, const wte_model *m)
-{
-    const wte_file *f = wte_model_file(m);
-    if (!f) return;
-    printf("\n%stensors%s (name, shape, type, bytes, first byte, file)\n", cli_bold(c),
-           cli_plain(c));
-    for (uint64_t i = 0; i < wte_file_tensors(f); i++) {
-        wte_tensor t;
-        if (wte_file_tensor(f, i, &t, NULL) != WTE_OK) continue;
-        fputs("  ", stdout);
-        cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
-        fputs("  ", stdout);
-        put_shape(&t);
-        printf("%s%s  %" PRIu64 " at %" PRIu64 "  ", t.column_major ? ", by column" : "",
-               t.big_endian ? ", big-endian" : "", t.bytes, t.offset);
-        const char *path = wte_file_part_path(f, t.part), *slash = strrchr(path, '/');
-        put_text(slash ? slash + 1 : path);
-        putchar('\n');
-    }
-}
-
-static void print_text(const cli *c, const wte_model *m)
+static void print_text(const cli *c, const wte_model *m, const inspect_all *all)
 {
     print_head_line(c, m);
     print_note(c, m);
@@ -267,7 +250,7 @@ static void print_text(const cli *c, const wte_model *m)
     print_vocab(c, m);
     print_beside(c, m);
     if (c->verbose || cli_given(c, "candidates")) print_candidates(c, m);
-    if (cli_given(c, "all")) print_all(c, m);
+    if (all) inspect_all_print(all);
 }
 
 /* JSON ----------------------------------------------------------------------------------------- */
@@ -353,6 +336,10 @@ static void json_candidates(cli_json *j, const wte_model *m)
         if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
         cli_json_object(j, NULL);
         cli_json_bytes(j, "tensor", t.name, (size_t)t.name_bytes);
+        cli_json_text(j, "dtype", wte_type_name(t.dtype, t.block));
+        cli_json_line(j, "shape");
+        for (uint32_t d = 0; d < t.rank; d++) cli_json_unsigned(j, NULL, t.shape[d]);
+        cli_json_close(j);
         cli_json_text(j, "role", role_names[k->role]);
         cli_json_signed(j, "score", k->score);
         json_name(j, "why", k->why);
@@ -361,29 +348,7 @@ static void json_candidates(cli_json *j, const wte_model *m)
     cli_json_close(j);
 }
 
-static void json_tensors(cli_json *j, const wte_file *f)
-{
-    cli_json_list(j, "tensors");
-    for (uint64_t i = 0; f && i < wte_file_tensors(f); i++) {
-        wte_tensor t;
-        if (wte_file_tensor(f, i, &t, NULL) != WTE_OK) continue;
-        cli_json_object(j, NULL);
-        cli_json_bytes(j, "name", t.name, (size_t)t.name_bytes);
-        cli_json_text(j, "dtype", wte_type_name(t.dtype, t.block));
-        cli_json_line(j, "shape");
-        for (uint32_t d = 0; d < t.rank; d++) cli_json_unsigned(j, NULL, t.shape[d]);
-        cli_json_close(j);
-        cli_json_unsigned(j, "bytes", t.bytes);
-        cli_json_unsigned(j, "offset", t.offset);
-        json_name(j, "file", wte_file_part_path(f, t.part));
-        cli_json_bool(j, "column_major", t.column_major);
-        cli_json_bool(j, "big_endian", t.big_endian);
-        cli_json_close(j);
-    }
-    cli_json_close(j);
-}
-
-static void print_json(const cli *c, const wte_model *m)
+static void print_json(const wte_model *m, const inspect_all *all)
 {
     const wte_file *f = wte_model_file(m);
     const wte_model_table *input;
@@ -403,7 +368,7 @@ static void print_json(const cli *c, const wte_model *m)
     json_config(&j, wte_model_config_of(m));
     json_vocab(&j, m);
     json_candidates(&j, m);
-    if (cli_given(c, "all")) json_tensors(&j, f);
+    if (all) inspect_all_json(all, &j);
     cli_json_end(&j);
 }
 
@@ -412,12 +377,16 @@ static int run(cli *c)
     wte_model *m = NULL;
     int code = cli_open_model(c, c->words[0], CLI_VOCAB_ALL, &m);
     if (code) return code;
-    if (c->json)
-        print_json(c, m);
-    else
-        print_text(c, m);
+    inspect_all all = { .c = c };
+    const bool wanted = cli_given(c, "all");
+    if (wanted) code = inspect_all_open(c, m, &all);
+    if (!code && c->json)
+        print_json(m, wanted ? &all : NULL);
+    else if (!code)
+        print_text(c, m, wanted ? &all : NULL);
+    inspect_all_close(&all);
     wte_model_free(m);
-    return CLI_DONE;
+    return code;
 }
 
 const cli_command cmd_inspect = {

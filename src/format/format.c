@@ -234,6 +234,7 @@ void wte_file_free(wte_file *f)
     wte__free(a, f->entries, f->entries_cap * sizeof *f->entries);
     wte__free(a, f->dims, f->dims_cap * sizeof *f->dims);
     wte__free(a, f->metadata, f->metadata_cap * sizeof *f->metadata);
+    wte__free(a, f->storages, f->storages_cap * sizeof *f->storages);
     wte__free(a, f->text, f->text_bytes + 1);
     wte__free(a, f->unpacked, f->unpacked_cap);
     wte__names_clear(&f->names);

@@ -68,6 +68,8 @@ struct wte_file {
     size_t n_dims, dims_cap;
     wte__pair *metadata;
     size_t n_metadata, metadata_cap;
+    wte_storage *storages; /* `unpacked` is not set */
+    size_t n_storages, storages_cap;
     wte__names names; /* of the listed ones */
     wte_token_list tokens;
     struct wte__gguf *gguf;  /* metadata of a GGUF file, else NULL */
