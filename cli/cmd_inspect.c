@@ -5,6 +5,7 @@
 #include <string.h>
 #include <wte/model.h>
 
+#include "candidates.h"
 #include "inspect.h"
 #include "json.h"
 #include "open.h"
@@ -13,14 +14,12 @@
 
 static const cli_option options[] = {
     { "candidates", '\0', false, CLI_FLAG, NULL,
-      "list every tensor that was considered for a role, with its score and the reason", NULL },
+      "list every tensor that was considered for a role: score, shape, hash, reason", NULL },
     { "all", '\0', false, CLI_FLAG, NULL,
       "list every tensor of the model, what shares or repeats its bytes, and what the tables take",
       NULL },
     CLI_OPTIONS_END,
 };
-
-static const char *const role_names[] = { "none", "input", "head", "beside" };
 
 static void label(const cli *c, const char *name)
 {
@@ -220,26 +219,6 @@ static void print_beside(const cli *c, const wte_model *m)
     }
 }
 
-static void print_candidates(const cli *c, const wte_model *m)
-{
-    const wte_candidate *k = wte_model_candidate(m, 0);
-    if (!k || k->role == WTE_ROLE_OTHER) return;
-    printf("\n%scandidates%s (role, score, tensor, shape, type, reason)\n", cli_bold(c),
-           cli_plain(c));
-    for (uint64_t i = 0; (k = wte_model_candidate(m, i)); i++) {
-        wte_tensor t;
-        if (k->role == WTE_ROLE_OTHER) continue;
-        if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
-        printf("  %-5s %4d  ", role_names[k->role], (int)k->score);
-        cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
-        fputs(", ", stdout);
-        inspect_put_shape(&t);
-        printf(" %s: ", wte_type_name(t.dtype, t.block));
-        put_text(k->why);
-        putchar('\n');
-    }
-}
-
 static void print_text(const cli *c, const wte_model *m, const inspect_all *all)
 {
     print_head_line(c, m);
@@ -249,7 +228,7 @@ static void print_text(const cli *c, const wte_model *m, const inspect_all *all)
     print_config(c, wte_model_config_of(m));
     print_vocab(c, m);
     print_beside(c, m);
-    if (c->verbose || cli_given(c, "candidates")) print_candidates(c, m);
+    if (c->verbose || cli_given(c, "candidates")) cli_print_candidates(c, m);
     if (all) inspect_all_print(all);
 }
 
@@ -327,28 +306,7 @@ static void json_vocab(cli_json *j, const wte_model *m)
     cli_json_close(j);
 }
 
-static void json_candidates(cli_json *j, const wte_model *m)
-{
-    const wte_candidate *k;
-    cli_json_list(j, "candidates");
-    for (uint64_t i = 0; (k = wte_model_candidate(m, i)); i++) {
-        wte_tensor t;
-        if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
-        cli_json_object(j, NULL);
-        cli_json_bytes(j, "tensor", t.name, (size_t)t.name_bytes);
-        cli_json_text(j, "dtype", wte_type_name(t.dtype, t.block));
-        cli_json_line(j, "shape");
-        for (uint32_t d = 0; d < t.rank; d++) cli_json_unsigned(j, NULL, t.shape[d]);
-        cli_json_close(j);
-        cli_json_text(j, "role", role_names[k->role]);
-        cli_json_signed(j, "score", k->score);
-        json_name(j, "why", k->why);
-        cli_json_close(j);
-    }
-    cli_json_close(j);
-}
-
-static void print_json(const wte_model *m, const inspect_all *all)
+static void print_json(const wte_model *m, const inspect_all *all, bool with_bytes)
 {
     const wte_file *f = wte_model_file(m);
     const wte_model_table *input;
@@ -367,7 +325,7 @@ static void print_json(const wte_model *m, const inspect_all *all)
     json_table(&j, "head", m, wte_model_head(m));
     json_config(&j, wte_model_config_of(m));
     json_vocab(&j, m);
-    json_candidates(&j, m);
+    cli_json_candidates(&j, m, with_bytes);
     if (all) inspect_all_json(all, &j);
     cli_json_end(&j);
 }
@@ -381,7 +339,7 @@ static int run(cli *c)
     const bool wanted = cli_given(c, "all");
     if (wanted) code = inspect_all_open(c, m, &all);
     if (!code && c->json)
-        print_json(m, wanted ? &all : NULL);
+        print_json(m, wanted ? &all : NULL, cli_given(c, "candidates"));
     else if (!code)
         print_text(c, m, wanted ? &all : NULL);
     inspect_all_close(&all);

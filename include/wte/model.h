@@ -32,12 +32,16 @@ typedef enum wte_role {
     WTE_ROLE_OTHER = 3  /* looked like one, but is a position, type, patch, ... table */
 } wte_role;
 
+/** The part of an encoder-decoder model that a table belongs to. */
+typedef enum wte_part { WTE_PART_NONE = 0, WTE_PART_ENCODER = 1, WTE_PART_DECODER = 2 } wte_part;
+
 /** One tensor that was considered for a role. */
 typedef struct wte_candidate {
     uint64_t tensor; /* index in the model's file */
     wte_role role;
     int32_t score;   /* higher is better; <= 0 is excluded */
     const char *why; /* the rule that decided, one line; lives as long as the model */
+    wte_part part;
 } wte_candidate;
 
 /** The table that plays a role. */
@@ -98,9 +102,39 @@ WTE_API const char *wte_model_vocab_problem(const wte_model *m);
  * encoder of a pipeline), one line; "" when it is plain. */
 WTE_API const char *wte_model_note(const wte_model *m);
 WTE_API const wte_model_config *wte_model_config_of(const wte_model *m);
+/** What an adapter (PEFT) has of the embedding; its input table, when it saves one, is found like
+ * any other. Texts are "" and numbers 0 when absent. */
+typedef struct wte_model_adapter {
+    const char *path; /* of adapter_config.json, or "" */
+    const char *kind; /* peft_type: "LORA", ... */
+    const char *base; /* base_model_name_or_path */
+    uint64_t rank;    /* r */
+    uint64_t factors; /* tensors that are factors of low-rank changes, of whatever layer */
+    bool lora_input, lora_head;     /* some of them are the embedding's, the head's */
+    uint64_t lora_rank;             /* of the embedding's, as stored */
+    uint64_t lora_rows, lora_dim;   /* the table that they change */
+    uint64_t token_rows, token_dim; /* replacement rows of single tokens */
+    const uint64_t *token_ids;      /* whose rows these are, as the config says */
+    uint64_t n_token_ids;
+} wte_model_adapter;
+/** NULL when the model is no adapter. */
+WTE_API const wte_model_adapter *wte_model_adapter_of(const wte_model *m);
 WTE_API uint64_t wte_model_candidates(const wte_model *m); /* sorted by role, then score */
 WTE_API const wte_candidate *wte_model_candidate(const wte_model *m,
                                                  uint64_t i); /* NULL past end */
+/** What the stored bytes of a candidate say. */
+typedef struct wte_candidate_facts {
+    uint64_t bytes, hash; /* XXH3 of the stored bytes, 64 bits */
+    uint64_t
+        like; /* the first candidate with the same bytes, type and shape; itself when none is */
+    bool one_storage; /* with that one: two names of bytes that are stored once */
+} wte_candidate_facts;
+/** Compare candidate i with those before it. cost: reads it, and the others of its size. E_RANGE.
+ */
+WTE_API WTE_MUST_CHECK wte_status wte_model_candidate_facts(const wte_model *m, uint64_t i,
+                                                            const wte_allocator *allocator,
+                                                            wte_candidate_facts *out,
+                                                            wte_error *err);
 /** The input table, or E_NOT_FOUND naming the nearest candidates and --tensor. Borrows from m. */
 WTE_API WTE_MUST_CHECK wte_status wte_model_input(const wte_model *m, const wte_model_table **out,
                                                   wte_error *err);

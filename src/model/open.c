@@ -84,6 +84,7 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     if (!m->note) return wte__no_memory(err, sizeof p.note, "a note");
     WTE_TRY(wte_file_open(p.weights, &file_opt, &m->file, err));
     WTE_TRY(read_config(m, &p, err));
+    WTE_TRY(wte__adapter_read(m, p.weights, p.side, err));
     if (!opt->without_vocab) WTE_TRY(read_vocab(m, &p, err));
     WTE_TRY(wte__model_find(m, opt, err));
     if (!m->has_input) return WTE_OK;
@@ -157,6 +158,7 @@ void wte_model_free(wte_model *m)
     if (!m) return;
     wte__free(m->allocator, m->candidates, (size_t)m->n_candidates * sizeof *m->candidates);
     wte__free(m->allocator, m->mapping.row, (size_t)m->mapping.count * sizeof *m->mapping.row);
+    wte__adapter_clear(&m->adapter, m->allocator);
     wte_table_free(m->demo);
     wte_vocab_free(m->vocab); /* its texts may lie in the file */
     wte_file_free(m->file);
@@ -192,6 +194,11 @@ const char *wte_model_note(const wte_model *m)
 const wte_model_config *wte_model_config_of(const wte_model *m)
 {
     return &m->config.said;
+}
+
+const wte_model_adapter *wte_model_adapter_of(const wte_model *m)
+{
+    return m->is_adapter ? &m->adapter.said : NULL;
 }
 
 uint64_t wte_model_candidates(const wte_model *m)

@@ -23,6 +23,7 @@ typedef struct wte__name {
     const wte__rule *rule; /* NULL = no rule knows this name */
     const char *outside;   /* why it is not the model's own table, or NULL */
     int32_t context;       /* what the segments before the stem add to the score */
+    wte_part part;         /* of an encoder-decoder model */
 } wte__name;
 
 /* Judge a tensor's name. */

@@ -124,18 +124,25 @@ static void judge_one_storage(const wte_model *m, wte_tie *t)
         t->flag_agrees ? "" : "; the flag says they are apart");
 }
 
+/* Two tables of an encoder-decoder model, of which the decoder's serves the head: the flag speaks
+ * of that tie, so nothing in it is against two tables that differ. */
+static bool flag_lies(const wte_model *m)
+{
+    const wte_model_config *said = &m->config.said;
+    return said->tied && said->tie_decided && !m->decoder_serves_head;
+}
+
 /* Both stored, of different shapes. False when the rows they share are to be compared. */
 static bool judge_shapes(const wte_model *m, wte_tie *t)
 {
-    const wte_model_config *said = &m->config.said;
     if (t->input_rows == t->head_rows && t->input_dim == t->head_dim) return false;
-    if (said->tied && said->tie_decided) {
+    if (flag_lies(m)) {
         t->verdict = WTE_TIE_IMPOSSIBLE;
         t->flag_agrees = false;
         say(t,
             "%s, but the input table is %" PRIu64 " x %" PRIu64 " and the head %" PRIu64
             " x %" PRIu64 ": they cannot be one",
-            said->tie_rule, t->input_rows, t->input_dim, t->head_rows, t->head_dim);
+            m->config.said.tie_rule, t->input_rows, t->input_dim, t->head_rows, t->head_dim);
         return true;
     }
     if (t->input_dim == t->head_dim) return false;
@@ -153,11 +160,10 @@ static bool judge_shapes(const wte_model *m, wte_tie *t)
  * was not compared is not called equal. False when they can be. */
 static bool judge_types(const wte_model *m, wte_tie *t, uint64_t shared)
 {
-    const wte_model_config *said = &m->config.said;
     const wte_dtype a = m->input.dtype, b = m->head.dtype;
     if (a == b || (wte_dtype_converts(a) && wte_dtype_converts(b))) return false;
     t->verdict = WTE_TIE_INDEPENDENT;
-    t->flag_agrees = !said->tied || !said->tie_decided;
+    t->flag_agrees = !flag_lies(m);
     t->rows_different = shared;
     t->first_different = shared ? 0 : WTE_NOWHERE;
     t->max_difference = (double)NAN;
@@ -214,9 +220,8 @@ static void judge_equal(const wte_model *m, bool bytes, wte_tie *t)
 
 static void judge_different(const wte_model *m, wte_tie *t, uint64_t shared)
 {
-    const wte_model_config *said = &m->config.said;
     t->verdict = WTE_TIE_INDEPENDENT;
-    t->flag_agrees = !said->tied || !said->tie_decided;
+    t->flag_agrees = !flag_lies(m);
     char only[96] = "";
     if (t->input_rows != t->head_rows)
         snprintf(only, sizeof only, "; rows %" PRIu64 "..%" PRIu64 " are %s-only", shared,
