@@ -169,6 +169,22 @@ static void print_config(const cli *c, const wte_model_config *k)
     puts(")");
 }
 
+/* Texts that other programs stumble over. */
+static void print_texts(const cli *c, const wte_vocab *v)
+{
+    const uint64_t broken = wte_vocab_not_utf8(v), twice = wte_vocab_duplicates(v);
+    if (broken) {
+        label(c, "");
+        printf("%" PRIu64 " token%s no UTF-8; the bytes are kept as they are\n", broken,
+               broken == 1 ? " is" : "s are");
+    }
+    if (twice) {
+        label(c, "");
+        printf("%" PRIu64 " token%s the text of another id, which the text stands for\n", twice,
+               twice == 1 ? " has" : "s have");
+    }
+}
+
 static void print_vocab(const cli *c, const wte_model *m)
 {
     static const char *const spelling[] = { "plain", "byte-level", "metaspace", "wordpiece" };
@@ -189,6 +205,7 @@ static void print_vocab(const cli *c, const wte_model *m)
     printf("spelled %s, from ", spelling[wte_vocab_spelling_of(v)]);
     put_text(wte_vocab_path(v));
     putchar('\n');
+    print_texts(c, v);
     const wte_model_table *input;
     if (wte_model_input(m, &input, NULL) != WTE_OK || input->rows == size) return;
     label(c, "");
@@ -303,6 +320,8 @@ static void json_vocab(cli_json *j, const wte_model *m)
     cli_json_unsigned(j, "tokens", wte_vocab_count(v));
     cli_json_unsigned(j, "size", wte_vocab_size(v));
     cli_json_unsigned(j, "holes", wte_vocab_holes(v));
+    cli_json_unsigned(j, "not_utf8", wte_vocab_not_utf8(v));
+    cli_json_unsigned(j, "duplicates", wte_vocab_duplicates(v));
     cli_json_close(j);
 }
 

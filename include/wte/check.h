@@ -56,7 +56,7 @@ typedef enum wte_token_class {
     WTE_CLASS_SPECIAL = 1,
     WTE_CLASS_BYTE = 2,
     WTE_CLASS_PARTIAL_UTF8 = 3, /* its bytes are no whole characters */
-    WTE_CLASS_UNUSED = 4        /* no token, or one whose text says unused or reserved */
+    WTE_CLASS_UNUSED = 4        /* no token, or one whose kind or text says unused or reserved */
 } wte_token_class;
 WTE_API const char *wte_token_class_name(wte_token_class c); /* "partial UTF-8"; never NULL */
 

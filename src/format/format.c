@@ -139,6 +139,10 @@ static wte_status read_content(wte_file *f, wte_error *err)
     WTE_TRY(read_as(f, &head, WTE__MATCH_YES, err));
     if (f->format != WTE_FORMAT_UNKNOWN) return WTE_OK;
     WTE_TRY(wte__foreign(&head, f->path, err));
+    const char *other = is_text(&head) ? NULL : wte__foreign_name(f->path);
+    if (other)
+        return wte__fail(err, WTE_E_UNSUPPORTED, 0,
+                         "%s: by its name %s; this build does not read it", f->path, other);
     WTE_TRY(read_as(f, &head, WTE__MATCH_PERHAPS, err));
     return f->format != WTE_FORMAT_UNKNOWN ? WTE_OK : unknown(&head, f->path, err);
 }

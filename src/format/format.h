@@ -130,6 +130,9 @@ const char *wte__nearest(const wte_file *f, const char *name, uint64_t bytes,
 
 /* Names the thing that is no file of tensors; WTE_OK when nothing is recognised. */
 wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err);
+/* What a file is by its name alone; NULL when that says nothing. For files without a mark of their
+ * own, when their content has told nothing. */
+const char *wte__foreign_name(const char *path);
 /* The same for a file that must be safetensors or PyTorch's, because an index says so; *kind is
  * which. Whatever else it is is named (a pointer to the shard, a web page, another format). */
 wte_status wte__shard_kind(const wte__file *file, const char *path, wte_format *kind,

@@ -47,6 +47,7 @@ typedef struct wte__turned {
     uint64_t rows, dim; /* as seen turned */
     wte__steps steps;
     uint32_t element; /* bytes */
+    uint32_t swap;    /* units of so many bytes are stored the other way round; 0: none are */
 } wte__turned;
 
 /* adapter.c: what an adapter is made of. */

@@ -35,12 +35,18 @@ static const char *const known_names[N_KNOWN] = {
 static const char *const alone_endings[] = { ".npy",  ".npz", ".pt",     ".pth",
                                              ".ckpt", ".vec", ".vec.gz", ".ftz" };
 
+/* Kinds that are not read. Where there is nothing else such a file is opened all the same: from its
+ * content it is told what it is. */
+static const char *const foreign_endings[] = { ".onnx",   ".h5", ".keras", ".msgpack",
+                                               ".tflite", ".pb", ".index" };
+
 /* What a directory holds, as far as it matters here. */
 struct listing {
     /* files of that kind; alone: of any kind that stands for a model only when there is no other */
     uint64_t safetensors, gguf, alone; /* GGUF: models, each in one file or several */
     char first_safetensors[256], second_safetensors[256], first_gguf[256], second_gguf[256];
-    char first_alone[256];
+    char first_alone[256],
+        first_foreign[256]; /* the latter by name, whatever the order of listing */
     bool known[N_KNOWN];
     uint64_t files;
     char names[160]; /* the first few, for a message */
@@ -97,6 +103,10 @@ static bool visit(void *ctx, const char *name)
     for (size_t i = 0; i < sizeof alone_endings / sizeof alone_endings[0]; i++)
         if (ends_with(name, alone_endings[i]) && l->alone++ == 0)
             keep_name(l->first_alone, 256, name);
+    for (size_t i = 0; i < sizeof foreign_endings / sizeof foreign_endings[0]; i++)
+        if (ends_with(name, foreign_endings[i]) &&
+            (!l->first_foreign[0] || strcmp(name, l->first_foreign) < 0))
+            keep_name(l->first_foreign, 256, name);
     return true;
 }
 
@@ -146,7 +156,9 @@ static const char *weights_in(const struct listing *l, const char *dir, wte_stat
     if (l->gguf == 1) return l->first_gguf;
     if (l->gguf > 1)
         *status = several(dir, l->gguf, "GGUF models", l->first_gguf, l->second_gguf, err);
-    return l->gguf == 0 && l->alone == 1 ? l->first_alone : NULL;
+    if (l->gguf || l->alone > 1) return NULL;
+    if (l->alone) return l->first_alone;
+    return l->first_foreign[0] ? l->first_foreign : NULL;
 }
 
 static wte_status place_in_folder(wte__place *p, const char *dir, const struct listing *l,

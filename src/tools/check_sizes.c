@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "tools/check.h"
 
 /* The name of the file that holds a path, safe to print. */
@@ -106,6 +107,30 @@ static wte_status check_head(wte__checking *k, const char *name)
         f->table_rows, f->head_rows, from, to - 1, more_input ? "input" : "output");
 }
 
+/* Texts that are no UTF-8, and those that name another id. */
+static wte_status check_texts(wte__checking *k)
+{
+    const wte_vocab *v = k->vocab;
+    const uint64_t broken = wte_vocab_not_utf8(v), twice = wte_vocab_duplicates(v);
+    wte__seen not_utf8 = { 0 }, duplicates = { 0 };
+    char shown[WTE__NAME_SHOWN];
+    base_of(shown, wte_vocab_path(v));
+    for (uint64_t id = 0; id < wte_vocab_size(v) && (broken || twice); id++) {
+        wte_bytes text;
+        text.data = (const uint8_t *)wte_vocab_spelled(v, id, &text.size);
+        if (text.data && !wte__utf8_valid(text)) wte__seen_add(&not_utf8, id);
+        if (wte_vocab_is_duplicate(v, id)) wte__seen_add(&duplicates, id);
+    }
+    if (broken)
+        WTE_TRY(wte__check_add(k, WTE__CODE_VOCAB_NOT_UTF8, shown, &not_utf8, "",
+                               "%" PRIu64 " of %" PRIu64 " tokens %s no UTF-8", broken,
+                               k->report->facts.tokens, broken == 1 ? "is" : "are"));
+    if (!twice) return WTE_OK;
+    return wte__check_add(k, WTE__CODE_VOCAB_DUPLICATES, shown, &duplicates, "",
+                          "%" PRIu64 " of %" PRIu64 " tokens %s the text of another id", twice,
+                          k->report->facts.tokens, twice == 1 ? "has" : "have");
+}
+
 static wte_status check_vocab(wte__checking *k)
 {
     const wte_check_facts *f = &k->report->facts;
@@ -119,6 +144,7 @@ static wte_status check_vocab(wte__checking *k)
         return wte__check_add(k, WTE__CODE_VOCAB_UNREADABLE, subject, NULL, wte__repair_fetch(k),
                               "%s", problem);
     }
+    WTE_TRY(check_texts(k));
     if (!f->holes) return WTE_OK;
     wte__seen seen = { 0 };
     for (uint64_t id = 0; id < f->token_ids; id++)
