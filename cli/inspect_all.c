@@ -207,9 +207,11 @@ static memory memory_of(const inspect_all *a, const wte_model_table *table)
     memory m = { .known = false };
     wte_tensor t;
     if (!table || !a->file || !tensor_at(a, table->tensor, &t)) return m;
-    const uint64_t n = elements(&t);
+    /* rows that the table answers, unless ids lead to fewer rows; rank, places of 1 and order aside
+     */
+    const uint64_t n = table->mapped ? elements(&t) : table->rows * table->dim;
     m.known = true;
-    m.made = t.made;
+    m.made = t.made || n != elements(&t); /* or of several tensors */
     m.stored = used_bytes(&t);
     m.f32 = n > UINT64_MAX / sizeof(float) ? UINT64_MAX : n * sizeof(float);
     m.real = n ? (double)m.stored * 8 / (double)n : 0;
@@ -277,8 +279,8 @@ static void put_tables(const inspect_all *a)
     if (!in.known && !out.known) return;
     printf("\n%smemory of the tables%s\n", cli_bold(a->c), cli_plain(a->c));
     if (in.known) put_memory(a, "input", &in);
-    if (out.known && (!in.known || head->tensor != input->tensor)) put_memory(a, "head", &out);
-    if (in.known) put_saving(a, input, head, out.known ? &out : &in);
+    if (head && out.known && (!input || head->tensor != input->tensor)) put_memory(a, "head", &out);
+    if (input && in.known) put_saving(a, input, head, out.known ? &out : &in);
 }
 
 void inspect_all_print(const inspect_all *a)
@@ -382,9 +384,10 @@ static void json_tables(const inspect_all *a, cli_json *j)
     if (wte_model_input(a->model, &input, NULL) != WTE_OK) input = NULL;
     const memory in = memory_of(a, input), out = memory_of(a, head);
     const memory *m = out.known ? &out : &in;
+    const bool both = input && head && in.known && out.known;
     const bool saves =
-        in.known && (head ? one_place(a, input, head) : wte_model_config_of(a->model)->tied);
-    const bool would = !saves && in.known && head && copies(a, input, head);
+        both ? one_place(a, input, head) : in.known && !head && wte_model_config_of(a->model)->tied;
+    const bool would = both && !saves && copies(a, input, head);
     cli_json_object(j, "memory");
     json_memory(j, "input", &in);
     json_memory(j, "head", &out);
