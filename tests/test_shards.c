@@ -193,7 +193,7 @@ static void a_broken_index_is_refused(void **state)
     check_index_fault("{\"metadata\":@x}", WTE_E_FORMAT, "not valid JSON");
     check_index_fault("@{\"error\":\n  \"Repository not found\"}", WTE_E_FORMAT,
                       "is JSON text, not tensors, and no index of shards (no \"weight_map\"): "
-                      "{\"error\":\"Repositorynotfound\"}");
+                      "{\"error\": \"Repository not found\"}");
 }
 
 static void a_broken_shard_is_named_itself(void **state)

@@ -71,7 +71,7 @@ typedef struct wte_model_config {
     const char *text_model_type; /* of the nested text config */
     const char *architecture;    /* the first of `architectures` */
     uint64_t vocab_size, hidden_size, embedding_size;
-    int64_t pad_token_id;         /* -1 when absent or null */
+    int64_t pad_token_id;         /* -1 when absent or null, here and below */
     wte_flag tie_top, tie_nested; /* the stored flags */
     const char *tie_nested_at;    /* where the nested one stands: "text_config", ... */
     bool tied;                    /* tie_word_embeddings as resolved */
@@ -81,6 +81,7 @@ typedef struct wte_model_config {
     double factor_exact;          /* before it is rounded to the table's type */
     const char *factor_rule;      /* "gemma: sqrt(hidden_size), rounded to bf16", or "" */
     bool tie_decided; /* a stored flag or a known family decided `tied`; false: it is a guess */
+    int64_t bos_token_id, eos_token_id; /* of several the largest */
 } wte_model_config;
 
 /** Open a file of tensors, a directory (config.json, index and shards or one file, tokenizer

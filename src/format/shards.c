@@ -118,13 +118,16 @@ static wte_status read_map(reader *r)
     return r->n ? WTE_OK : refuse(r, "weight_map is empty: it lists no tensor");
 }
 
-/* Some other JSON: its beginning says what, white space apart ({"error": "not found"}). */
+/* Some other JSON: its beginning says what ({"error": "not found"}), in one line. */
 static wte_status no_index(const reader *r)
 {
     char shown[WTE__NAME_SHOWN], start[WTE__NAME_SHOWN];
     size_t n = 0;
     for (size_t i = 0; i < r->f->text_bytes && n < sizeof start; i++)
-        if (!strchr(" \t\r\n", r->f->text[i])) start[n++] = r->f->text[i];
+        if (!strchr(" \t\r\n", r->f->text[i]))
+            start[n++] = r->f->text[i];
+        else if (n && start[n - 1] != ' ')
+            start[n++] = ' ';
     return wte__fail(
         r->err, WTE_E_FORMAT, 0,
         "%s: is JSON text, not tensors, and no index of shards (no \"weight_map\"): %s", r->f->path,

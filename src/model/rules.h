@@ -1,4 +1,4 @@
-/* Rules that tell what a tensor is from its name. Private to rules.c and find.c. */
+/* Rules that tell what a tensor is from its name. Private to this room. */
 #ifndef WTE_SRC_MODEL_RULES_H
 #define WTE_SRC_MODEL_RULES_H
 #include "model/model.h"

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "model/model.h"
+#include "model/rules.h"
 
 static const char *const names[] = {
     [WTE_TIE_SAME_STORAGE] = "same storage", [WTE_TIE_EQUAL_BYTES] = "equal bytes",
@@ -43,6 +44,33 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return wte_add_u64(a, b, &n) ? n : UINT64_MAX;
 }
 
+/* Writers that may not store a tensor twice (safetensors' save_model) keep one name and put the
+ * others into the metadata, as name dropped -> name kept. The name of that role which stands for
+ * `kept`, or NULL. */
+static const char *alias_of(const wte_model *m, const char *kept, wte_role role)
+{
+    const char *name, *value;
+    for (uint64_t i = 0; m->file && (name = wte_file_metadata(m->file, i, &value)); i++) {
+        if (strcmp(value, kept) != 0) continue;
+        const wte__name judged = wte__name_judge(name, strlen(name));
+        if (judged.rule && judged.rule->role == role && !judged.outside) return name;
+    }
+    return NULL;
+}
+
+/* The metadata say that one tensor has both roles. */
+static void judge_alias(const wte_model *m, const char *kept, const char *dropped, wte_tie *t)
+{
+    const wte_model_config *said = &m->config.said;
+    char a[WTE__NAME_SHOWN], b[WTE__NAME_SHOWN];
+    t->verdict = WTE_TIE_SAME_STORAGE;
+    t->params_untied = sum(t->params_tied, t->params_tied);
+    t->flag_agrees = said->tied || !said->tie_decided;
+    say(t, "'%s' is stored for both roles: the file's metadata say that '%s' is the same tensor%s",
+        wte__show(a, kept, strlen(kept)), wte__show(b, dropped, strlen(dropped)),
+        t->flag_agrees ? "" : "; the flag says they are apart");
+}
+
 /* No head is stored: the class, the files beside the weights and the flag tell which of three it
  * is. */
 static void judge_without_head(const wte_model *m, wte_tie *t)
@@ -53,6 +81,11 @@ static void judge_without_head(const wte_model *m, wte_tie *t)
     bool expected = c->head_class == WTE__HEAD_EXPECTED;
     t->flag_agrees = true;
     t->params_tied = t->params_untied = product(t->input_rows, t->input_dim);
+    const char *alias = alias_of(m, m->input.name, WTE_ROLE_HEAD);
+    if (alias) {
+        judge_alias(m, m->input.name, alias, t);
+        return;
+    }
     if (expected && c->said.tied) {
         t->verdict = WTE_TIE_SAME_STORAGE;
         t->params_untied = sum(t->params_tied, t->params_tied);
@@ -81,6 +114,11 @@ static void judge_one_tensor(const wte_model *m, wte_tie *t)
     t->params_tied = product(t->input_rows, t->input_dim);
     t->params_untied = sum(t->params_tied, t->params_tied);
     t->flag_agrees = !untied;
+    const char *alias = m->head_serves_input ? alias_of(m, m->head.name, WTE_ROLE_INPUT) : NULL;
+    if (alias) {
+        judge_alias(m, m->head.name, alias, t);
+        return;
+    }
     if (m->head_serves_input && untied) {
         t->verdict = WTE_TIE_BROKEN;
         say(t,

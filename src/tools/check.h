@@ -123,6 +123,8 @@ __attribute__((format(printf, 2, 3))) const char *wte__repair_model(wte__checkin
                                                                     const char *change, ...);
 __attribute__((format(printf, 2, 3))) const char *wte__repair_shell(wte__checking *k,
                                                                     const char *fmt, ...);
+/* a tensor gets `length` columns: cut, or with zeros behind; in safetensors, else get it again */
+const char *wte__repair_length(wte__checking *k, const wte_tensor *t, uint64_t length);
 /* the files are wrong in themselves: get them again */
 const char *wte__repair_fetch(wte__checking *k);
 /* A path as one word of a shell, safe for a terminal; NULL = out of memory. */

@@ -81,9 +81,11 @@ static wte_status check_narrow(wte__checking *k, const char *name)
     const wte__seen seen = { s->beyond_rows, { s->most_beyond } };
     return wte__check_add(k, WTE__CODE_NARROW_F16, name, s->beyond_rows == 1 ? &seen : NULL,
                           wte__repair_config(k, "torch_dtype", "\"bfloat16\""),
-                          "%" PRIu64 " numbers of %" PRIu64 " rows are beyond 65504, the first in "
+                          "%" PRIu64 " number%s of %" PRIu64 " row%s beyond 65504, the first in "
                           "row %" PRIu64,
-                          s->beyond_f16, s->beyond_rows, s->most_beyond);
+                          s->beyond_f16, s->beyond_f16 == 1 ? "" : "s", s->beyond_rows,
+                          s->beyond_rows == 1 ? s->beyond_f16 == 1 ? " is" : " are" : "s are",
+                          s->most_beyond);
 }
 
 /* Initial values ------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Repairs as commands for a shell, with tools that people have: jq for config.json, Python with
  * transformers for tables. Paths are quoted; nothing is run here. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,8 +142,27 @@ const char *wte__repair_model(wte__checking *k, const char *change, ...)
 
 const char *wte__repair_fetch(wte__checking *k)
 {
-    const char *word = wte__repair_word(k, wte_model_path(k->m));
+    char folder[WTE_LIMIT_PATH];
+    folder_of(folder, wte_model_path(k->m));
+    const char *word = wte__repair_word(k, folder);
     if (!word) return NULL;
     return wte__repair_shell(
         k, "huggingface-cli download REPOSITORY --local-dir %s --force-download", word);
+}
+
+const char *wte__repair_length(wte__checking *k, const wte_tensor *t, uint64_t length)
+{
+    char made[WTE_LIMIT_PATH + 8];
+    if (wte_file_format(k->file) != WTE_FORMAT_SAFETENSORS) return wte__repair_fetch(k);
+    const char *path = wte_file_part_path(k->file, t->part);
+    snprintf(made, sizeof made, "%s.fixed", path);
+    const char *from = wte__repair_word(k, path), *to = from ? wte__repair_word(k, made) : NULL;
+    const char *name = to ? wte__repair_word(k, t->name) : NULL;
+    if (!name) return NULL;
+    return wte__repair_shell(
+        k,
+        "python3 -c 'import sys, torch, safetensors.torch as s; d = s.load_file(sys.argv[1]); "
+        "n = sys.argv[3]; b = d[n]; d[n] = torch.nn.functional.pad(b, (0, %" PRIu64
+        " - b.shape[-1])); s.save_file(d, sys.argv[2])' %s %s %s",
+        length, from, to, name);
 }

@@ -47,7 +47,8 @@ static wte_status check_uncovered(wte__checking *k, const char *name)
 {
     wte__seen seen = { 0 };
     const wte_check_facts *f = &k->report->facts;
-    if (!k->vocab || f->token_ids <= f->table_rows) return WTE_OK;
+    /* of an empty table that is told, and no resize brings its numbers back */
+    if (!k->vocab || f->token_ids <= f->table_rows || !f->table_rows) return WTE_OK;
     for (uint64_t id = f->table_rows; id < f->token_ids; id++)
         if (wte_vocab_kind(k->vocab, id) != WTE_TOKEN_NONE) wte__seen_add(&seen, id);
     return wte__check_add(
@@ -55,8 +56,7 @@ static wte_status check_uncovered(wte__checking *k, const char *name)
         wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", f->token_ids),
         "%" PRIu64 " token%s no row: the tokenizer's largest id is %" PRIu64
         ", but the table has rows for ids 0..%" PRIu64,
-        seen.count, seen.count == 1 ? " has" : "s have", f->token_ids - 1,
-        f->table_rows ? f->table_rows - 1 : 0);
+        seen.count, seen.count == 1 ? " has" : "s have", f->token_ids - 1, f->table_rows - 1);
 }
 
 static wte_status check_config(wte__checking *k, const char *name)
@@ -80,7 +80,8 @@ static wte_status check_config(wte__checking *k, const char *name)
                                "config.json says vocab_size %" PRIu64 ", but the table has %" PRIu64
                                " rows: %" PRIu64 " more",
                                f->config_vocab, f->table_rows, f->table_rows - f->config_vocab));
-    if (!c->hidden_size || !f->dim || c->hidden_size == f->dim || c->embedding_size) return WTE_OK;
+    if (!f->table_rows || !f->dim) return WTE_OK;
+    if (!c->hidden_size || c->hidden_size == f->dim || c->embedding_size) return WTE_OK;
     return wte__check_add(k, WTE__CODE_CONFIG_WIDTH, name, NULL,
                           wte__repair_config(k, "hidden_size", width),
                           "config.json says %" PRIu64 " numbers a row, but rows have %" PRIu64,
@@ -156,17 +157,37 @@ static wte_status check_vocab(wte__checking *k)
                           f->tokens, f->token_ids - 1, f->holes);
 }
 
-static wte_status check_pad(wte__checking *k, const char *name)
+/* An id without a row: the tokenizer's own, or one that is left from another vocabulary. */
+static const char *repair_special(wte__checking *k, const char *key, uint64_t id)
+{
+    if (k->vocab && id >= k->report->facts.token_ids)
+        return wte__repair_model(k, "m.config.%s = t.AutoTokenizer.from_pretrained(sys.argv[1]).%s",
+                                 key, key);
+    return wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", id + 1);
+}
+
+/* Ids that the config names must have rows, as those of the tokenizer. */
+static wte_status check_special(wte__checking *k, const char *name)
 {
     const wte_check_facts *f = &k->report->facts;
-    const int64_t pad = k->config->pad_token_id;
-    if (pad < 0 || (uint64_t)pad < f->table_rows || !f->table_rows) return WTE_OK;
-    const wte__seen seen = { 1, { (uint64_t)pad } };
-    return wte__check_add(k, WTE__CODE_PAD_OUTSIDE, name, &seen,
-                          wte__repair_model(k, "m.resize_token_embeddings(%" PRId64 ")", pad + 1),
-                          "config.json says pad_token_id %" PRId64
-                          ", but the table has rows for ids 0..%" PRIu64,
-                          pad, f->table_rows - 1);
+    const wte_model_config *c = k->config;
+    const struct {
+        const char *key;
+        int64_t id;
+        wte__code code;
+    } ids[] = { { "pad_token_id", c->pad_token_id, WTE__CODE_PAD_OUTSIDE },
+                { "bos_token_id", c->bos_token_id, WTE__CODE_SPECIAL_OUTSIDE },
+                { "eos_token_id", c->eos_token_id, WTE__CODE_SPECIAL_OUTSIDE } };
+    for (size_t i = 0; f->table_rows && i < sizeof ids / sizeof *ids; i++) {
+        const uint64_t id = (uint64_t)ids[i].id;
+        if (ids[i].id < 0 || id < f->table_rows) continue;
+        const wte__seen seen = { 1, { id } };
+        WTE_TRY(wte__check_add(k, ids[i].code, name, &seen, repair_special(k, ids[i].key, id),
+                               "config.json says %s %" PRIu64
+                               ", but the table has rows for ids 0..%" PRIu64,
+                               ids[i].key, id, f->table_rows - 1));
+    }
+    return WTE_OK;
 }
 
 /* Positions ------------------------------------------------------------------------------------ */
@@ -203,6 +224,26 @@ static wte_status check_positions(wte__checking *k)
         WTE_TRY(wte__check_add(k, WTE__CODE_POSITION_LENGTH, wte__show(shown, t.name, t.name_bytes),
                                NULL, "", "%" PRIu64 " rows%s: texts of at most %" PRIu64 " tokens",
                                rows.rows, from, usable));
+    }
+    return WTE_OK;
+}
+
+/* The head's bias has one number for each of its rows: resizes forget it. */
+static wte_status check_bias(wte__checking *k)
+{
+    const wte_check_facts *f = &k->report->facts;
+    const uint64_t rows = k->head ? f->head_rows : f->table_rows;
+    const wte_candidate *c;
+    for (uint64_t i = 0; k->file && (c = wte_model_candidate(k->m, i)); i++) {
+        wte_tensor t;
+        char shown[WTE__NAME_SHOWN];
+        if (strcmp(c->why, "bias of the head") != 0) continue;
+        if (wte_file_tensor(k->file, c->tensor, &t, NULL) != WTE_OK || !t.rank) continue;
+        if (t.shape[t.rank - 1] == rows) continue;
+        WTE_TRY(wte__check_add(k, WTE__CODE_BIAS_LENGTH, wte__show(shown, t.name, t.name_bytes),
+                               NULL, wte__repair_length(k, &t, rows),
+                               "a bias of %" PRIu64 " numbers for %" PRIu64 " rows",
+                               t.shape[t.rank - 1], rows));
     }
     return WTE_OK;
 }
@@ -256,7 +297,8 @@ wte_status wte__check_sizes(wte__checking *k)
     WTE_TRY(check_uncovered(k, name));
     WTE_TRY(check_config(k, name));
     WTE_TRY(check_head(k, name));
-    WTE_TRY(check_pad(k, name));
+    WTE_TRY(check_special(k, name));
     WTE_TRY(check_weights(k));
+    WTE_TRY(check_bias(k));
     return k->input->mapped && k->stored.rows ? check_mapping(k, name) : WTE_OK;
 }

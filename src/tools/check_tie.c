@@ -40,6 +40,11 @@ static wte_status judge(wte__checking *k, const char *head, const char *key)
                               k->config->tied ? wte__repair_model(k, "m.tie_weights()")
                                               : wte__repair_config(k, key, "true"),
                               "%s", t->why);
+    case WTE_TIE_SAME_STORAGE:
+        /* one name stands for both, but loaders that believe the flag look for the other */
+        if (t->flag_agrees || k->head) return WTE_OK;
+        return wte__check_add(k, WTE__CODE_TIE_HEAD_MISSING, head, NULL,
+                              wte__repair_config(k, key, "true"), "%s", t->why);
     default: return WTE_OK;
     }
 }

@@ -282,10 +282,12 @@ static wte_status check_ids(const wte_rows *table, wte_ids ids, wte_error *err)
         const int64_t id = wte_ids_at(ids, i);
         if (id >= 0 && (uint64_t)id < table->rows) continue;
         if (table->rows == 0)
-            return wte__fail(err, WTE_E_RANGE, i, "token id %" PRId64 ", but the table has no rows",
-                             id);
+            return wte__fail(
+                err, WTE_E_RANGE, i,
+                "id %" PRId64 " at position %" PRIu64 " has no row; the table is empty", id, i);
         return wte__fail(err, WTE_E_RANGE, i,
-                         "token id %" PRId64 " at position %" PRIu64 "; valid ids are 0..%" PRIu64,
+                         "id %" PRId64 " at position %" PRIu64
+                         " has no row; valid ids are 0..%" PRIu64,
                          id, i, table->rows - 1);
     }
     return WTE_OK;
