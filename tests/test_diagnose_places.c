@@ -479,7 +479,7 @@ static void calls_that_make_no_sense_are_refused(void **state)
                  WTE_NOWHERE, "no numbers");
     const wte_rows empty = rows_of(noise_table, 0, DIM, WTE_F32);
     assert_fails(wte_rows_diagnose(&empty, ids, &got, NULL, d, &err), err, WTE_E_RANGE, 0,
-                 "the table has no rows");
+                 "id 3 at position 0 has no row; the table is empty");
     const wte_rows flat = rows_of(noise_table, 5, 0, WTE_F32);
     assert_fails(wte_rows_diagnose(&flat, ids, &got, NULL, d, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
                  "no columns");

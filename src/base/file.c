@@ -128,6 +128,18 @@ void wte__file_close(wte__file *f)
     f->fd = -1;
 }
 
+static wte_status shrank(const wte__file *f, uint64_t at, const char *path, wte_error *err)
+{
+    struct stat now;
+    char shown[WTE__NAME_SHOWN];
+    /* it may have grown again since */
+    const bool known = fstat(f->fd, &now) == 0 && (uint64_t)now.st_size <= at;
+    return wte__fail(err, WTE_E_FORMAT, at,
+                     "%s: ends at byte %" PRIu64 ", but had %" PRIu64
+                     " when it was opened: it shrank",
+                     wte__show_path(shown, path), known ? (uint64_t)now.st_size : at, f->size);
+}
+
 wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_t n,
                              const char *path, wte_error *err)
 {
@@ -151,11 +163,7 @@ wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_
             if (err) err->where = at + done;
             return s;
         }
-        if (got == 0)
-            return wte__fail(err, WTE_E_FORMAT, at + done,
-                             "%s: ends at byte %" PRIu64 ", but had %" PRIu64
-                             " when it was opened: it shrank",
-                             wte__show_path(shown, path), at + done, f->size);
+        if (got == 0) return shrank(f, at + done, path, err);
         done += (uint64_t)got;
     }
     return WTE_OK;

@@ -113,6 +113,24 @@ static void folder_of(char folder[WTE_LIMIT_PATH], const char *path)
     if (n == 0) snprintf(folder, WTE_LIMIT_PATH, ".");
 }
 
+/* The class that loads all of the model: what another one leaves out would not be saved again. */
+static const char *auto_class(const wte__checking *k)
+{
+    static const struct {
+        const char *end, *loads;
+    } classes[] = { { "ForCausalLM", "AutoModelForCausalLM" },
+                    { "LMHeadModel", "AutoModelForCausalLM" },
+                    { "ForMaskedLM", "AutoModelForMaskedLM" } };
+    const size_t n = strlen(k->config->architecture);
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        const size_t end = strlen(classes[i].end);
+        if (n > end && strcmp(k->config->architecture + n - end, classes[i].end) == 0)
+            return classes[i].loads;
+    }
+    return wte_model_head(k->m) || k->tie.verdict == WTE_TIE_SAME_STORAGE ? "AutoModelForCausalLM"
+                                                                          : "AutoModel";
+}
+
 const char *wte__repair_model(wte__checking *k, const char *change, ...)
 {
     char text[2048], made[WTE_LIMIT_PATH + 8], folder[WTE_LIMIT_PATH];
@@ -135,9 +153,8 @@ const char *wte__repair_model(wte__checking *k, const char *change, ...)
         k,
         "python3 -c 'import sys, transformers as t; m = t.%s.from_pretrained(sys.argv[1]%s); "
         "w = m.get_input_embeddings().weight.data; %s; m.save_pretrained(sys.argv[2])' %s %s%s%s",
-        wte_model_head(k->m) || k->tie.verdict == WTE_TIE_SAME_STORAGE ? "AutoModelForCausalLM"
-                                                                       : "AutoModel",
-        is_gguf ? ", gguf_file=sys.argv[3]" : "", text, from, to, is_gguf ? " " : "", gguf);
+        auto_class(k), is_gguf ? ", gguf_file=sys.argv[3]" : "", text, from, to, is_gguf ? " " : "",
+        gguf);
 }
 
 const char *wte__repair_fetch(wte__checking *k)

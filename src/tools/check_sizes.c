@@ -153,14 +153,16 @@ static wte_status check_vocab(wte__checking *k)
     base_of(shown, wte_vocab_path(k->vocab));
     return wte__check_add(k, WTE__CODE_VOCAB_HOLES, shown, &seen, "",
                           "%" PRIu64 " tokens, but ids go up to %" PRIu64 ": %" PRIu64
-                          " of them have no token",
-                          f->tokens, f->token_ids - 1, f->holes);
+                          " of them %s no token",
+                          f->tokens, f->token_ids - 1, f->holes, f->holes == 1 ? "has" : "have");
 }
 
 /* An id without a row: the tokenizer's own, or one that is left from another vocabulary. */
 static const char *repair_special(wte__checking *k, const char *key, uint64_t id)
 {
-    if (k->vocab && id >= k->report->facts.token_ids)
+    const bool known = k->vocab && id < k->report->facts.token_ids &&
+                       wte_vocab_kind(k->vocab, id) != WTE_TOKEN_NONE;
+    if (k->vocab && !known)
         return wte__repair_model(k, "m.config.%s = t.AutoTokenizer.from_pretrained(sys.argv[1]).%s",
                                  key, key);
     return wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", id + 1);

@@ -311,8 +311,8 @@ static wte_status check_shape(const wte_rows *table, wte_ids ids, const wte_got 
     const bool as_column = got->cols == table->rows && got->n == 1;
     if (got->cols == table->cols || as_column) return WTE_OK;
     return wte__fail(err, WTE_E_SHAPE, got->cols,
-                     "the vector has %" PRIu64 " numbers, but a row of the table has %" PRIu64,
-                     got->cols, table->cols);
+                     "the vector has %" PRIu64 " number%s, but a row of the table has %" PRIu64,
+                     got->cols, got->cols == 1 ? "" : "s", table->cols);
 }
 
 /* A vector as long as the table has rows that is no column after all is a vector too long. */

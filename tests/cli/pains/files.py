@@ -4,11 +4,17 @@ Tables are lists of rows of numbers. A case runs `PYTHONPATH="$DATA/../cli/pains
 """
 import json
 import pathlib
+import random
 import struct
 
 LLAMA = {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
 EMBED = "model.embed_tokens.weight"
 HEAD = "lm_head.weight"
+
+
+def llama(vocab, dim, tied=True):
+    """config.json of a decoder."""
+    return LLAMA | {"vocab_size": vocab, "hidden_size": dim, "tie_word_embeddings": tied}
 
 
 def table(rows, dim):
@@ -43,7 +49,7 @@ def safetensors(path, tensors):
     raw_safetensors(path, json.dumps(header).encode(), data)
 
 
-def raw_safetensors(path, header, data, length=None):
+def raw_safetensors(path, header, data=b"", length=None):
     """A header as it stands, right or wrong, with the length that is claimed for it."""
     text = header + b" " * (-len(header) % 8)
     pathlib.Path(path).write_bytes(struct.pack("<Q", len(text) if length is None else length) + text + data)
@@ -87,3 +93,13 @@ def gguf(path, tensors, pairs=(), alignment=32):
         out += gguf_text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, kind, len(data))
         data += raw + bytes(-len(raw) % alignment)
     pathlib.Path(path).write_bytes(out + bytes(-len(out) % alignment) + data)
+
+
+def trained(rows, dim, seed=1):
+    """Rows in directions of their own, of lengths spread as those of trained tables are."""
+    noise = random.Random(seed)
+    out = []
+    for _ in range(rows):
+        scale = 0.15 + 0.5 * noise.random()
+        out.append([scale * noise.gauss(0, 1) for _ in range(dim)])
+    return out
