@@ -277,8 +277,10 @@ static wte_status run(wte__checking *k)
 {
     WTE_TRY(want_codes(k));
     WTE_TRY(begin(k));
+    WTE_TRY(wte__check_roles(k));
     WTE_TRY(wte__check_sizes(k));
     WTE_TRY(wte__check_tie(k));
+    WTE_TRY(wte__check_adapter(k));
     WTE_TRY(wte__check_files(k));
     WTE_TRY(check_rows(k));
     wte_check *r = k->report;

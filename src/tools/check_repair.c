@@ -122,6 +122,7 @@ static const char *auto_class(const wte__checking *k)
                     { "LMHeadModel", "AutoModelForCausalLM" },
                     { "ForMaskedLM", "AutoModelForMaskedLM" } };
     const size_t n = strlen(k->config->architecture);
+    if (k->coder) return "AutoModelForSeq2SeqLM";
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         const size_t end = strlen(classes[i].end);
         if (n > end && strcmp(k->config->architecture + n - end, classes[i].end) == 0)
@@ -182,4 +183,22 @@ const char *wte__repair_length(wte__checking *k, const wte_tensor *t, uint64_t l
         "n = sys.argv[3]; b = d[n]; d[n] = torch.nn.functional.pad(b, (0, %" PRIu64
         " - b.shape[-1])); s.save_file(d, sys.argv[2])' %s %s %s",
         length, from, to, name);
+}
+
+const char *wte__repair_merge(wte__checking *k, const char *adapter, uint64_t rows)
+{
+    char folder[WTE_LIMIT_PATH], made[WTE_LIMIT_PATH + 8], resize[64] = "";
+    folder_of(folder, k->file ? wte_file_part_path(k->file, 0) : wte_model_path(k->m));
+    snprintf(made, sizeof made, "%s-merged", folder);
+    if (rows) snprintf(resize, sizeof resize, "m.resize_token_embeddings(%" PRIu64 "); ", rows);
+    const char *base = wte__repair_word(k, folder);
+    const char *from = base ? wte__repair_word(k, adapter) : NULL;
+    const char *to = from ? wte__repair_word(k, made) : NULL;
+    if (!to) return NULL;
+    return wte__repair_shell(
+        k,
+        "python3 -c 'import sys, transformers as t, peft; m = t.%s.from_pretrained(sys.argv[1]); "
+        "%sm = peft.PeftModel.from_pretrained(m, sys.argv[2]).merge_and_unload(); "
+        "m.config.tie_word_embeddings = False; m.save_pretrained(sys.argv[3])' %s %s %s",
+        k->coder ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM", resize, base, from, to);
 }

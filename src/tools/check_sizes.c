@@ -92,7 +92,7 @@ static wte_status check_head(wte__checking *k, const char *name)
 {
     const wte_check_facts *f = &k->report->facts;
     wte__seen seen = { 0 };
-    if (!k->head || f->head_rows == f->table_rows) return WTE_OK;
+    if (!k->head || k->two_vocabularies || f->head_rows == f->table_rows) return WTE_OK;
     const bool more_input = f->table_rows > f->head_rows;
     const uint64_t from = more_input ? f->head_rows : f->table_rows;
     const uint64_t to = more_input ? f->table_rows : f->head_rows;
@@ -199,8 +199,10 @@ static uint64_t position_offset(const wte__checking *k)
 {
     static const char *const after_pad[] = { "roberta",    "xlm-roberta",   "camembert",
                                              "longformer", "mpnet",         "xlm-roberta-xl",
-                                             "xmod",       "data2vec-text", "luke" };
-    static const char *const two[] = { "bart", "mbart", "opt", "plbart", "biogpt" };
+                                             "xmod",       "data2vec-text", "luke",
+                                             "ibert",      "esm",           "roberta-prelayernorm",
+                                             "layoutlmv3", "markuplm" };
+    static const char *const two[] = { "bart", "mbart", "opt", "plbart", "biogpt", "mvp", "trocr" };
     const char *type = k->config->model_type;
     const int64_t pad = k->config->pad_token_id;
     for (size_t i = 0; i < sizeof after_pad / sizeof *after_pad; i++)
