@@ -158,6 +158,11 @@ static void a_missing_shard_is_named(void **state)
     check_index_fault("{\"weight_map\":{\"a\":\"" SHARD_1 "\",@\"x\":\"model-00003.safetensors\"}}",
                       WTE_E_FORMAT,
                       "shard 'model-00003.safetensors' is missing, which should hold 'x'");
+    check_index_fault("{\"weight_map\":{\"a\":\"" SHARD_1 "\",@\"x\":\"model-00003.safetensors\","
+                      "\"y\":\"model-00004.safetensors\",\"z\":\"model-00003.safetensors\"}}",
+                      WTE_E_FORMAT,
+                      "shard 'model-00003.safetensors' is missing, which should hold 'x' (2 shards "
+                      "of 3, 3 tensors)");
 }
 
 static void an_index_reaches_no_file_outside_its_folder(void **state)

@@ -21,7 +21,7 @@ index(whole, right)
 for name in ("swapped", "nowhere", "missing", "unlisted", "twice"):
     shutil.copytree(whole, name)
 index("swapped", right | {EMBED: second})
-index("nowhere", right | {"ghost": second})
+index("nowhere", right | {"ghost": second, "other": first})
 index("missing", right | {HEAD: "model-00003-of-00003.safetensors"})
 index("unlisted", {EMBED: first, HEAD: second})
 safetensors("twice/" + second, {HEAD: tensor(trained(6, 4)), EMBED: tensor(trained(6, 4, 2))})
