@@ -151,6 +151,16 @@ static wte_status enter_name(wte__vocab_reader *r, uint64_t id)
     return WTE_OK;
 }
 
+/* How many tokens ahead of the one that is entered the place of another is asked for. */
+#define AHEAD 16u
+
+static void expect_name(const wte__vocab_reader *r, uint64_t id)
+{
+    const wte_vocab *v = r->v;
+    if (id < v->size && v->entries[id].in_model)
+        wte__names_expect(&v->names, wte__vocab_entry_text(&v->entries[id]));
+}
+
 /* A text with several ids means the last one the model's own vocabulary gives it, as where a later
  * line overwrites an earlier one in the reference (of word vectors the first); after those come ids
  * of added tokens. */
@@ -161,6 +171,7 @@ static wte_status enter_names(wte__vocab_reader *r)
         return wte__no_memory(r->err, v->count, "token names");
     for (uint64_t i = 0; i < v->size; i++) {
         const uint64_t id = r->first_wins ? i : v->size - 1 - i;
+        expect_name(r, r->first_wins ? id + AHEAD : id - AHEAD); /* below 0 it is no id either */
         if (v->entries[id].in_model) WTE_TRY(enter_name(r, id));
     }
     for (uint64_t id = 0; id < v->size; id++)
