@@ -22,11 +22,13 @@ typedef enum wte_format {
     WTE_FORMAT_NPZ = 10,
     WTE_FORMAT_TORCH = 11,         /* .pt, .pth, .bin, .ckpt: zip, the form before 1.6, or tar */
     WTE_FORMAT_TORCH_INDEX = 12,   /* pytorch_model.bin.index.json and its shards, as one file */
+    WTE_FORMAT_TORCH_PARTS = 13,   /* consolidated.00.pth and all that follow, joined */
     WTE_FORMAT_WORD2VEC_TEXT = 20, /* "rows dim", then a word and its numbers a line */
     WTE_FORMAT_GLOVE = 21,         /* the same without the first line */
     WTE_FORMAT_CSV = 22,           /* numbers between commas or tabs, perhaps tokens before them */
     WTE_FORMAT_WORD2VEC = 23,      /* "rows dim", then a word and its numbers in binary */
-    WTE_FORMAT_FASTTEXT = 24       /* its own .bin, or .ftz: "vectors", "input", "output" */
+    WTE_FORMAT_FASTTEXT = 24,      /* its own .bin, or .ftz: "vectors", "input", "output" */
+    WTE_FORMAT_LLMC = 30           /* a checkpoint of llm.c */
 } wte_format;
 
 typedef struct wte_file_options {
@@ -55,7 +57,7 @@ typedef struct wte_tensor {
     bool column_major;    /* stored column by column (Fortran order) */
     bool big_endian;      /* elements are stored with the most significant byte first */
     wte_block_type block; /* NONE, or the blocks that each row is made of: wte_type_name */
-    bool made;            /* rows are made of what is stored (text, packed records, sums) */
+    bool made;            /* rows are made of what is stored (text, records, sums, pieces) */
     bool strided;  /* elements lie apart, at `stride`; bytes reach from the first to the last */
     bool unpacked; /* its part is a copy in memory of what is packed in the file */
     uint64_t
@@ -98,6 +100,10 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_rows(const wte_file *f, uint64_t i, w
 WTE_API WTE_MUST_CHECK wte_status wte_file_row_place(const wte_file *f, uint64_t i, uint64_t row,
                                                      uint64_t *offset, uint64_t *bytes,
                                                      wte_error *err);
+/** The part that a row of tensor i lies in: the tensor's own, but where its rows are spread over
+ * several parts (WTE_FORMAT_TORCH_PARTS). Of a row that there is not, or a piece of which lies in
+ * each part, it is the tensor's too. */
+WTE_API uint32_t wte_file_row_part(const wte_file *f, uint64_t i, uint64_t row);
 /** Copy `n` bytes of tensor i from byte `at` of it, as stored. E_RANGE. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at,
                                                 void *out, uint64_t n, wte_error *err);
@@ -151,7 +157,7 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_account(const wte_file *f, uint64_t *
                                                    uint64_t *same_as, const wte_progress *progress,
                                                    wte_account *out, wte_error *err);
 
-/** How many files the tensors lie in: the shards of an index (not itself), else one. */
+/** How many files the tensors lie in: shards of an index (not itself), parts of a model, or one. */
 WTE_API uint32_t wte_file_parts(const wte_file *f);
 WTE_API const char *wte_file_part_path(const wte_file *f, uint32_t part);
 WTE_API uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part); /* size of that file */

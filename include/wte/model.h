@@ -66,7 +66,7 @@ typedef enum wte_flag { WTE_FLAG_ABSENT = 0, WTE_FLAG_FALSE = 1, WTE_FLAG_TRUE =
  * are "" and numbers 0 when absent.
  */
 typedef struct wte_model_config {
-    const char *path; /* of config.json, or of a GGUF file; "" when there is neither */
+    const char *path; /* of config.json, params.json, or a GGUF or llm.c file; "": none */
     const char *model_type;
     const char *text_model_type; /* of the nested text config */
     const char *architecture;    /* the first of `architectures` */

@@ -17,6 +17,10 @@ static const magic magics[] = {
     { "\x89HDF\r\n\x1a\n", "an HDF5 file (Keras .h5)", 0, 8, WTE_E_UNSUPPORTED },
     { "\xfd\x37zXZ", "xz-compressed: unpack it first", 0, 6, WTE_E_UNSUPPORTED }, /* and a NUL */
     { "\x28\xb5\x2f\xfd", "zstd-compressed: unpack it first", 0, 4, WTE_E_UNSUPPORTED },
+    { "\xa3\xd9\x34\x01", "a Llama checkpoint of llm.c", 0, 4, WTE_E_UNSUPPORTED },
+    { "\xc7\xd7\x34\x01", "a debug state of llm.c", 0, 4, WTE_E_UNSUPPORTED },
+    { "\xc8\xd7\x34\x01", "a tokenizer of llm.c", 0, 4, WTE_E_UNSUPPORTED },
+    { "\x88\xd8\x34\x01", "token ids of llm.c", 0, 4, WTE_E_UNSUPPORTED },
     { "\x1f\x8b\x08", "gzip-compressed twice: unpack it first", 0, 3, WTE_E_UNSUPPORTED },
     { "BZh", "bzip2-compressed: unpack it first", 0, 3, WTE_E_UNSUPPORTED },
     { "\x7f\x45LF", "a program or library (ELF)", 0, 4, WTE_E_FORMAT },

@@ -92,6 +92,12 @@ wte_status wte__config_parse(wte__config *out, const void *data, uint64_t bytes,
 /* gguf_config.c: the same from the metadata of a GGUF file. */
 wte_status wte__config_gguf(wte__config *out, const wte_file *f, const char *path,
                             wte__arena *arena, wte_error *err);
+/* params_config.c: the same from a params.json, and from a checkpoint of llm.c. path must live as
+ * long as the config. */
+wte_status wte__config_params(wte__config *out, const void *data, uint64_t bytes, const char *path,
+                              wte_error *err);
+bool wte__config_is_params(const wte_model_config *said);
+void wte__config_llmc(wte__config *out, const wte_file *f, const char *path);
 /* As if there were no config.json. */
 void wte__config_none(wte__config *out);
 /* factor.c: work the factor out for a table of this type and width. */

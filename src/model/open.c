@@ -22,28 +22,34 @@ static bool has_side_file(const wte__place *p, const char *name, char *path)
            wte__path_kind_of(path, &bytes) == WTE__PATH_FILE && bytes > 0;
 }
 
-/* A GGUF file brings its own config: one that lies beside it may be another model's. */
-static wte_status read_gguf_config(wte_model *m, const wte__place *p, wte_error *err)
+/* Such a file brings its own config: one that lies beside it may be another model's. */
+static wte_status read_own_config(wte_model *m, const wte__place *p, wte_error *err)
 {
     const char *kept = wte__arena_text(&m->arena, p->weights, strlen(p->weights));
     if (!kept) return wte__no_memory(err, strlen(p->weights), "a path");
-    return wte__config_gguf(&m->config, m->file, kept, &m->arena, err);
+    if (wte_file_format(m->file) == WTE_FORMAT_GGUF)
+        return wte__config_gguf(&m->config, m->file, kept, &m->arena, err);
+    wte__config_llmc(&m->config, m->file, kept);
+    return WTE_OK;
 }
 
 static wte_status read_config(wte_model *m, const wte__place *p, wte_error *err)
 {
     char path[WTE_LIMIT_PATH];
-    if (wte_file_format(m->file) == WTE_FORMAT_GGUF) return read_gguf_config(m, p, err);
+    const wte_format format = wte_file_format(m->file);
+    if (format == WTE_FORMAT_GGUF || format == WTE_FORMAT_LLMC) return read_own_config(m, p, err);
     char *text = NULL;
     uint64_t bytes = 0;
     m->sentence_model = has_side_file(p, "modules.json", path) ||
                         has_side_file(p, "config_sentence_transformers.json", path);
     /* a link that leads to nothing is no model without a config: opening it says so */
-    if (!has_side_file(p, "config.json", path) && !wte__path_dangles(path)) return WTE_OK;
+    const bool params = !has_side_file(p, "config.json", path) && !wte__path_dangles(path);
+    if (params && !has_side_file(p, "params.json", path)) return WTE_OK;
     const char *kept = wte__arena_text(&m->arena, path, strlen(path));
     if (!kept) return wte__no_memory(err, strlen(path), "a path");
     WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, m->allocator, &text, &bytes, err));
-    wte_status status = wte__config_parse(&m->config, text, bytes, kept, &m->arena, err);
+    wte_status status = params ? wte__config_params(&m->config, text, bytes, kept, err)
+                               : wte__config_parse(&m->config, text, bytes, kept, &m->arena, err);
     wte__free(m->allocator, text, (size_t)bytes + 1);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "format/parts.h"
 
 #define STATIC_FOLDER "0_StaticEmbedding"
 
@@ -18,6 +19,7 @@ enum {
     INDEX,
     SINGLE,
     ADAPTER,
+    MISTRAL_INDEX,
     TORCH_INDEX,
     TORCH_SINGLE,
     TORCH_ADAPTER,
@@ -26,10 +28,15 @@ enum {
     N_KNOWN
 };
 static const char *const known_names[N_KNOWN] = {
-    [INDEX] = "model.safetensors.index.json",       [SINGLE] = "model.safetensors",
-    [TORCH_INDEX] = "pytorch_model.bin.index.json", [TORCH_SINGLE] = "pytorch_model.bin",
-    [ADAPTER] = "adapter_model.safetensors",        [TORCH_ADAPTER] = "adapter_model.bin",
-    [ADAPTER_CONFIG] = "adapter_config.json",       [PIPELINE] = "model_index.json",
+    [INDEX] = "model.safetensors.index.json",
+    [SINGLE] = "model.safetensors",
+    [TORCH_INDEX] = "pytorch_model.bin.index.json",
+    [TORCH_SINGLE] = "pytorch_model.bin",
+    [ADAPTER] = "adapter_model.safetensors",
+    [TORCH_ADAPTER] = "adapter_model.bin",
+    [ADAPTER_CONFIG] = "adapter_config.json",
+    [PIPELINE] = "model_index.json",
+    [MISTRAL_INDEX] = "consolidated.safetensors.index.json",
 };
 /* Endings of files that are taken when there is one of them alone. */
 static const char *const alone_endings[] = { ".npy",  ".npz", ".pt",     ".pth",
@@ -47,6 +54,7 @@ struct listing {
     char first_safetensors[256], second_safetensors[256], first_gguf[256], second_gguf[256];
     char first_alone[256],
         first_foreign[256]; /* the latter by name, whatever the order of listing */
+    char first_part[64];    /* consolidated.00.pth */
     bool known[N_KNOWN];
     uint64_t files;
     char names[160]; /* the first few, for a message */
@@ -100,6 +108,8 @@ static bool visit(void *ctx, const char *name)
         if (l->gguf == 1) keep_name(l->second_gguf, 256, name);
         l->gguf++;
     }
+    uint64_t number;
+    if (!l->first_part[0] && wte__parts_name(name, &number)) keep_name(l->first_part, 64, name);
     for (size_t i = 0; i < sizeof alone_endings / sizeof alone_endings[0]; i++)
         if (ends_with(name, alone_endings[i]) && l->alone++ == 0)
             keep_name(l->first_alone, 256, name);
@@ -145,6 +155,7 @@ static const char *weights_in(const struct listing *l, const char *dir, wte_stat
 {
     if (l->known[INDEX] || l->known[SINGLE]) return known_names[l->known[INDEX] ? INDEX : SINGLE];
     if (l->known[ADAPTER] && l->known[ADAPTER_CONFIG]) return known_names[ADAPTER];
+    if (l->known[MISTRAL_INDEX]) return known_names[MISTRAL_INDEX];
     if (l->safetensors == 1) return l->first_safetensors;
     if (l->safetensors > 1) {
         *status = several(dir, l->safetensors, "safetensors files and no index",
@@ -153,6 +164,7 @@ static const char *weights_in(const struct listing *l, const char *dir, wte_stat
     }
     for (size_t i = TORCH_INDEX; i <= TORCH_ADAPTER; i++)
         if (l->known[i]) return known_names[i];
+    if (l->first_part[0]) return l->first_part;
     if (l->gguf == 1) return l->first_gguf;
     if (l->gguf > 1)
         *status = several(dir, l->gguf, "GGUF models", l->first_gguf, l->second_gguf, err);

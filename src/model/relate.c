@@ -10,11 +10,14 @@
 
 #define HASH_BYTES ((size_t)1 << 20) /* read at once */
 
+/* Whether equal bytes are equal numbers at the same places. Of what is made of them nothing is
+ * known: the same pieces may be put together in two ways. */
 static bool same_kind(const wte_tensor *a, const wte_tensor *b)
 {
-    return a->bytes == b->bytes && a->dtype == b->dtype && a->block == b->block &&
-           a->rank == b->rank && a->big_endian == b->big_endian &&
-           memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
+    return !a->made && !b->made && a->bytes == b->bytes && a->dtype == b->dtype &&
+           a->block == b->block && a->rank == b->rank && a->big_endian == b->big_endian &&
+           memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0 &&
+           memcmp(a->stride, b->stride, a->rank * sizeof *a->stride) == 0;
 }
 
 static bool same_place(const wte_tensor *a, const wte_tensor *b)

@@ -77,6 +77,7 @@ static const wte__rule rules[] = {
     { S("lm_head"), HEAD, 90, BARE, "output head of most decoders" },
     /* companions: near the table, never the table */
     { S("wpe"), OTHER, 0, 0, "position table" },
+    { S("wpe"), OTHER, 0, WHOLE | BARE, "position table" },
     { S("position_embeddings"), OTHER, 0, 0, "position table" },
     { S("position_embedding"), OTHER, 0, 0, "position table" },
     { S("position_embedding_table"), OTHER, 0, 0, "position table" },

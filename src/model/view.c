@@ -160,6 +160,10 @@ static wte_status turn(wte_model *m, const wte_tensor *t, wte__turned *turned, w
             "%s: '%s' is stored dim x rows, in blocks of %s along the rows: no row can be "
             "taken out of them",
             m->path, wte__show(shown, t->name, t->name_bytes), wte_block_name(t->block));
+    if (t->made)
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                         "%s: '%s' is stored dim x rows, and in pieces besides", m->path,
+                         wte__show(shown, t->name, t->name_bytes));
     const uint32_t element = wte_dtype_bytes(t->dtype);
     const wte__steps steps = wte__steps_of(t, true);
     const uint32_t unit = wte__unit_bytes(t->dtype);

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "format/parts.h"
+#include "model/model.h"
 #include "tools/check.h"
 
 /* The name of the file that holds a path, safe to print. */
@@ -59,33 +61,56 @@ static wte_status check_uncovered(wte__checking *k, const char *name)
         seen.count, seen.count == 1 ? " has" : "s have", f->token_ids - 1, f->table_rows - 1);
 }
 
+/* One part of several that lies there alone: "; this looks like part 0 of 8 (8 x 16032 = 128256)".
+ * "" when it is none, or that many of them are not the whole. */
+static const char *part_of(const wte__checking *k, uint64_t have, uint64_t whole, char buf[160])
+{
+    uint64_t number;
+    buf[0] = '\0';
+    if (!k->file || wte_file_format(k->file) != WTE_FORMAT_TORCH || whole % have != 0 ||
+        !wte__parts_name(wte__path_base(wte_file_part_path(k->file, 0)), &number))
+        return buf;
+    snprintf(buf, 160,
+             "; this looks like part %" PRIu64 " of %" PRIu64 " (%" PRIu64 " x %" PRIu64
+             " = %" PRIu64 "), and the others are not here",
+             number, whole / have, whole / have, have, whole);
+    return buf;
+}
+
 static wte_status check_config(wte__checking *k, const char *name)
 {
     const wte_check_facts *f = &k->report->facts;
     const wte_model_config *c = k->config;
-    char rows[32], width[32];
-    snprintf(rows, sizeof rows, "%" PRIu64, f->table_rows);
-    snprintf(width, sizeof width, "%" PRIu64, f->dim);
-    if (f->config_vocab && f->table_rows && f->config_vocab > f->table_rows)
-        WTE_TRY(wte__check_add(k, WTE__CODE_CONFIG_LARGER, name, NULL,
-                               wte__repair_config(k, "vocab_size", rows),
-                               "config.json says vocab_size %" PRIu64 ", but the table has %" PRIu64
-                               " rows: %" PRIu64 " missing",
-                               f->config_vocab, f->table_rows, f->config_vocab - f->table_rows));
-    /* more rows than the head, which is as the config says: ids for input only, told below */
-    const bool on_purpose = k->head && f->head_rows == f->config_vocab;
+    char value[32], part[160], shown[WTE__NAME_SHOWN];
+    const char *config = base_of(shown, c->path[0] ? c->path : "config.json");
+    snprintf(value, sizeof value, "%" PRIu64, f->table_rows);
+    if (f->config_vocab && f->table_rows && f->config_vocab > f->table_rows) {
+        part_of(k, f->table_rows, f->config_vocab, part);
+        WTE_TRY(wte__check_add(
+            k, WTE__CODE_CONFIG_LARGER, name, NULL,
+            part[0] ? wte__repair_fetch(k) : wte__repair_config(k, "vocab_size", value),
+            "%s says vocab_size %" PRIu64 ", but the table has %" PRIu64 " rows: %" PRIu64
+            " missing%s",
+            config, f->config_vocab, f->table_rows, f->config_vocab - f->table_rows, part));
+    }
+    /* more rows than the head, which is as the config says: ids for input only, told below; and
+     * llm.c pads its table, which is told with the other rows without a token */
+    const bool on_purpose = (k->head && f->head_rows == f->config_vocab) ||
+                            (k->file && wte_file_format(k->file) == WTE_FORMAT_LLMC);
     if (f->config_vocab && f->config_vocab < f->table_rows && !on_purpose)
-        WTE_TRY(wte__check_add(k, WTE__CODE_CONFIG_SMALLER, name, NULL,
-                               wte__repair_config(k, "vocab_size", rows),
-                               "config.json says vocab_size %" PRIu64 ", but the table has %" PRIu64
-                               " rows: %" PRIu64 " more",
-                               f->config_vocab, f->table_rows, f->table_rows - f->config_vocab));
+        WTE_TRY(wte__check_add(
+            k, WTE__CODE_CONFIG_SMALLER, name, NULL, wte__repair_config(k, "vocab_size", value),
+            "%s says vocab_size %" PRIu64 ", but the table has %" PRIu64 " rows: %" PRIu64 " more",
+            config, f->config_vocab, f->table_rows, f->table_rows - f->config_vocab));
     if (!f->table_rows || !f->dim) return WTE_OK;
     if (!c->hidden_size || c->hidden_size == f->dim || c->embedding_size) return WTE_OK;
+    snprintf(value, sizeof value, "%" PRIu64, f->dim);
+    part_of(k, f->dim, c->hidden_size, part);
+    const char *key = wte__config_is_params(c) ? "dim" : "hidden_size";
     return wte__check_add(k, WTE__CODE_CONFIG_WIDTH, name, NULL,
-                          wte__repair_config(k, "hidden_size", width),
-                          "config.json says %" PRIu64 " numbers a row, but rows have %" PRIu64,
-                          c->hidden_size, f->dim);
+                          part[0] ? wte__repair_fetch(k) : wte__repair_config(k, key, value),
+                          "%s says %" PRIu64 " numbers a row, but rows have %" PRIu64 "%s", config,
+                          c->hidden_size, f->dim, part);
 }
 
 static wte_status check_head(wte__checking *k, const char *name)
@@ -173,6 +198,8 @@ static wte_status check_special(wte__checking *k, const char *name)
 {
     const wte_check_facts *f = &k->report->facts;
     const wte_model_config *c = k->config;
+    char shown[WTE__NAME_SHOWN];
+    const char *config = base_of(shown, c->path);
     const struct {
         const char *key;
         int64_t id;
@@ -185,9 +212,8 @@ static wte_status check_special(wte__checking *k, const char *name)
         if (ids[i].id < 0 || id < f->table_rows) continue;
         const wte__seen seen = { 1, { id } };
         WTE_TRY(wte__check_add(k, ids[i].code, name, &seen, repair_special(k, ids[i].key, id),
-                               "config.json says %s %" PRIu64
-                               ", but the table has rows for ids 0..%" PRIu64,
-                               ids[i].key, id, f->table_rows - 1));
+                               "%s says %s %" PRIu64 ", but the table has rows for ids 0..%" PRIu64,
+                               config, ids[i].key, id, f->table_rows - 1));
     }
     return WTE_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/model.h"
 #include "tools/check.h"
 
 static const wte__code tie_codes[] = {
@@ -76,8 +77,10 @@ static wte_status check_conflict(wte__checking *k)
 static wte_status check_absent(wte__checking *k, const char *key)
 {
     const wte_model_config *c = k->config;
-    /* a model without a head has nothing to tie */
-    if (!c->path[0] || c->tie_decided || k->tie.verdict == WTE_TIE_HEADLESS) return WTE_OK;
+    /* a model without a head has nothing to tie, and a params.json has no such flag */
+    if (!c->path[0] || c->tie_decided || k->tie.verdict == WTE_TIE_HEADLESS ||
+        wte__config_is_params(c))
+        return WTE_OK;
     return wte__check_add(k, WTE__CODE_TIE_FLAG_ABSENT, "config.json", NULL,
                           wte__repair_config(k, key, k->tie.tied ? "true" : "false"),
                           "no flag is stored and the family is not known: %s", c->tie_rule);
