@@ -162,6 +162,21 @@ static void a_low_rank_change_has_the_rows_of_its_base(void **state)
     remove_both(c);
 }
 
+/* Cutting the base could lose trained rows: it is another base. */
+static void a_base_with_more_rows_is_not_cut(void **state)
+{
+    (void)state;
+    const stored t = table_of(PRE "embed_tokens.weight", 8, 2, P);
+    make_base(10);
+    make_adapter(&t, 1, "", 0, "");
+    wte_check *c = check_pair();
+    assert_faults(c, "adapter-rows");
+    assert_finding(c, "adapter-rows", adapter, 0, 0,
+                   "the adapter's table has 8 rows, the base's 10: the base must have 8 rows",
+                   "huggingface-cli download org/base");
+    remove_both(c);
+}
+
 static void a_head_alone_is_no_table(void **state)
 {
     (void)state;
@@ -369,6 +384,7 @@ static const struct CMUnitTest tests[] = {
     TEST("an adapter that fits gives remarks alone", an_adapter_that_fits_gives_remarks_alone),
     TEST("width, token ids and tokens are compared", width_ids_and_tokens_are_compared),
     TEST("a low-rank change has the rows of its base", a_low_rank_change_has_the_rows_of_its_base),
+    TEST("a base with more rows than the adapter is not cut", a_base_with_more_rows_is_not_cut),
     TEST("a head that is saved alone is no table", a_head_alone_is_no_table),
     TEST("a tokenizer of an adapter that cannot be read is told",
          a_tokenizer_that_cannot_be_read_is_told),

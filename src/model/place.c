@@ -229,20 +229,20 @@ static wte_status list_choice(struct choice *c, const char *parent, const char *
 
 /* The revision that refs/main names, when its snapshot is there; else "". */
 static wte_status read_ref(const char *dir, const char *snapshots, const wte_allocator *allocator,
-                           char out[256], wte_error *err)
+                           char revision[256], wte_error *err)
 {
     char path[WTE_LIMIT_PATH], *text = NULL;
     uint64_t bytes = 0;
-    out[0] = '\0';
+    revision[0] = '\0';
     if (!wte__path_join(path, dir, "refs/main")) return too_long(dir, err);
     if (wte__path_kind_of(path, &bytes) != WTE__PATH_FILE || bytes >= 256) return WTE_OK;
     WTE_TRY(wte__file_load(path, 256, allocator, &text, &bytes, err));
     const size_t n = strcspn(text, " \t\r\n/"); /* a slash would lead elsewhere */
     const bool name = n > 0 && text[0] != '.' && text[n] != '/';
-    if (name) snprintf(out, 256, "%.*s", (int)n, text);
+    if (name) snprintf(revision, 256, "%.*s", (int)n, text);
     wte__free(allocator, text, (size_t)bytes + 1);
-    if (!wte__path_join(path, snapshots, out)) return too_long(dir, err);
-    if (wte__path_kind_of(path, NULL) != WTE__PATH_DIRECTORY) out[0] = '\0';
+    if (!wte__path_join(path, snapshots, revision)) return too_long(dir, err);
+    if (wte__path_kind_of(path, NULL) != WTE__PATH_DIRECTORY) revision[0] = '\0';
     return WTE_OK;
 }
 

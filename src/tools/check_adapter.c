@@ -53,6 +53,13 @@ static wte_status mark(wte__checking *k, size_t before, wte_status status)
 
 /* Sizes ---------------------------------------------------------------------------------------- */
 
+/* The base that the adapter names. */
+static const char *fetch_base(const beside *b)
+{
+    const char *base = b->said->base[0] ? wte__repair_word(b->k, b->said->base) : "REPOSITORY";
+    return base ? wte__repair_shell(b->k, "huggingface-cli download %s", base) : NULL;
+}
+
 static wte_status check_rows(beside *b)
 {
     wte__checking *k = b->k;
@@ -65,8 +72,11 @@ static wte_status check_rows(beside *b)
     for (uint64_t id = f->table_rows; id < f->adapter_needs && seen.count < WTE_FINDING_IDS; id++)
         wte__seen_add(&seen, id);
     if (f->adapter_needs > f->table_rows) seen.count = f->adapter_needs - f->table_rows;
+    /* a base of more rows was not the one: cutting it would lose rows that are trained */
     const char *repair =
-        wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", f->adapter_needs);
+        f->adapter_needs > f->table_rows
+            ? wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", f->adapter_needs)
+            : fetch_base(b);
     if (!b->rows)
         return mark(k, before,
                     wte__check_add(k, WTE__CODE_ADAPTER_ROWS, b->name, &seen, repair,
@@ -83,11 +93,9 @@ static wte_status check_rows(beside *b)
 static wte_status check_width(beside *b)
 {
     const wte_check_facts *f = &b->k->report->facts;
-    const char *base = b->said->base[0] ? wte__repair_word(b->k, b->said->base) : "REPOSITORY";
     if (!b->dim || b->dim == f->dim) return WTE_OK;
     return wte__check_add(
-        b->k, WTE__CODE_ADAPTER_WIDTH, b->name, NULL,
-        base ? wte__repair_shell(b->k, "huggingface-cli download %s", base) : NULL,
+        b->k, WTE__CODE_ADAPTER_WIDTH, b->name, NULL, fetch_base(b),
         "rows of the adapter have %" PRIu64 " numbers, those of the base %" PRIu64, b->dim, f->dim);
 }
 
@@ -153,15 +161,13 @@ static wte_status check_tokens(beside *b, const wte__seen *differ, uint64_t comm
     if (!differ->count) return WTE_OK;
     const char *x = wte_vocab_spelled(b->vocab, differ->id[0], &n);
     const char *y = wte_vocab_spelled(k->vocab, differ->id[0], &m);
-    const char *base = b->said->base[0] ? wte__repair_word(k, b->said->base) : "REPOSITORY";
     return mark(k, before,
-                wte__check_add(
-                    k, WTE__CODE_ADAPTER_TOKENS, b->name, differ,
-                    base ? wte__repair_shell(k, "huggingface-cli download %s", base) : NULL,
-                    "of %" PRIu64 " ids that have tokens in both, %" PRIu64
-                    " have another: id %" PRIu64 " is '%.60s' in the adapter, '%.60s' in the base",
-                    common, differ->count, differ->id[0], wte__show(one, x, n),
-                    wte__show(two, y, m)));
+                wte__check_add(k, WTE__CODE_ADAPTER_TOKENS, b->name, differ, fetch_base(b),
+                               "of %" PRIu64 " ids that have tokens in both, %" PRIu64
+                               " have another: id %" PRIu64
+                               " is '%.60s' in the adapter, '%.60s' in the base",
+                               common, differ->count, differ->id[0], wte__show(one, x, n),
+                               wte__show(two, y, m)));
 }
 
 /* The tie -------------------------------------------------------------------------------------- */
