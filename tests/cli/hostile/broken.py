@@ -433,11 +433,33 @@ def index_faults():
     yield "no-json", b'{"weight_map": {'
 
 
+def llmc(version=3, positions=3, vocab=5, layers=1, heads=1, width=2, padded=8, more=0):
+    numbers = (padded + positions + 2) * width + layers * (12 * width * width + 13 * width)
+    return struct.pack("<256i", 20240326, version, positions, vocab, layers, heads, width, padded, *[0] * 248) + bytes(4 * numbers + more)
+
+
+def llmc_faults():
+    yield "header", llmc()[:1000]
+    yield "version", llmc(version=1)
+    yield "cut", llmc()[:-1]
+    yield "longer", llmc(more=4)
+    yield "zero", llmc(layers=0)
+    yield "negative", llmc()[:12] + b"\xff" * 4 + llmc()[16:]
+    yield "padded", llmc(vocab=9)
+    yield "huge", llmc()[:8] + b"\xff\xff\xff\x7f" * 6 + llmc()[32:]
+
+
+def params_faults():
+    yield "no-json", b'{"dim": 2'
+    yield "list", b"[2]"
+    yield "more", b"{} {"
+
+
 def folders():
     """Names, files and their bytes of folders of which one file is broken; t.safetensors is whole in each."""
     whole = {"t.safetensors": safetensors({"embedding.weight": entry()})}
     kinds = (("vocab.json", vocab_faults), ("tokenizer.json", tokenizer_faults), ("tokenizer.model", sentencepiece_faults),
-             ("config.json", config_faults), ("model.safetensors.index.json", index_faults))
+             ("config.json", config_faults), ("params.json", params_faults), ("model.safetensors.index.json", index_faults))
     for file, faults in kinds:
         for fault, data in faults():
             yield f"{file}-{fault}", whole | {file: data}, file
@@ -453,6 +475,7 @@ FORMATS = {
     "torch": torch_faults,
     "words": words_faults,
     "fasttext": fasttext_faults,
+    "llmc": llmc_faults,
 }
 
 
