@@ -17,10 +17,10 @@ PYTHONDONTWRITEBYTECODE=1
 export WTE_COMMIT PYTHONDONTWRITEBYTECODE
 python=/usr/bin/python3 # the system's, which has its PyTorch and NumPy
 test -x "$python" || python=python3
-test $# -gt 0 || set -- $(ls bench_*.c | sed 's/^bench_//; s/\.c$//')
+test $# -gt 0 || set -- $(ls bench_*.c bench_*.py | sed 's/^bench_//; s/\.[a-z]*$//')
 for unit in "$@"; do
     echo "bench: $unit" >&2
-    "$build/bench/bench_$unit"
+    if test -f "bench_$unit.py"; then "$python" "bench_$unit.py" "$build/wte"; else "$build/bench/bench_$unit"; fi
     for peer in peers/"$unit"_*.py; do
         test -f "$peer" || continue
         echo "bench: $unit against $(basename "$peer" .py)" >&2

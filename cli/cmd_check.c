@@ -17,6 +17,8 @@ static const cli_option options[] = {
       "these are going to be used: their rows must be trained", NULL },
     { "template", '\0', false, CLI_TEXT, "FILE",
       "a chat template: special tokens in it are going to be used", NULL },
+    { "adapter", '\0', false, CLI_TEXT, "DIR", "whether this adapter fits: rows, tokens, tie",
+      NULL },
     { "glitch", '\0', false, CLI_UNSIGNED, "N", "rank N tokens that training hardly saw", NULL },
     { "baseline", '\0', false, CLI_TEXT, "FILE", "findings in FILE are accepted", NULL },
     { "write-baseline", '\0', false, CLI_TEXT, "FILE", "write the findings to FILE, as accepted",
@@ -27,7 +29,7 @@ static const cli_option options[] = {
 
 typedef struct job {
     cli *c;
-    wte_model *model;
+    wte_model *model, *adapter; /* adapter: or NULL */
     wte_check *report;
     cli_accepted accepted;
     const char **only; /* pieces of only_text */
@@ -43,15 +45,21 @@ typedef struct job {
 
 /* Text ----------------------------------------------------------------------------------------- */
 
+static const wte_model *model_of(const job *j, const wte_finding *f)
+{
+    return f->of_adapter ? j->adapter : j->model;
+}
+
 static void put_ids(const job *j, const wte_finding *f)
 {
+    const wte_model *m = model_of(j, f);
     if (!f->count) return;
     printf("    %s%-7s%s", cli_dim(j->c), f->rows ? "rows" : "ids", cli_plain(j->c));
     for (uint32_t i = 0; i < f->n_ids; i++) {
         printf("%s%" PRIu64, i ? ", " : "", f->ids[i]);
-        if (f->rows || !cli_put_token(NULL, j->model, (int64_t)f->ids[i])) continue;
+        if (f->rows || !cli_put_token(NULL, m, (int64_t)f->ids[i])) continue;
         putchar(' ');
-        cli_put_token(stdout, j->model, (int64_t)f->ids[i]);
+        cli_put_token(stdout, m, (int64_t)f->ids[i]);
     }
     if (f->count > f->n_ids) printf(", ... %" PRIu64 " in all", f->count);
     putchar('\n');
@@ -102,6 +110,9 @@ static void put_sizes(const job *j)
                f->token_ids ? f->token_ids - 1 : 0, f->holes);
     else
         puts("none");
+    if (f->has_adapter)
+        printf("  adapter rows       %" PRIu64 ", the base needs %" PRIu64 "\n", f->adapter_rows,
+               f->adapter_needs);
     if (f->scanned)
         printf("  norms              %.4g to %.4g, median %.4g\n", f->norm_least, f->norm_most,
                f->norm_median);
@@ -148,10 +159,10 @@ static void print_text(const job *j)
 
 /* JSON ----------------------------------------------------------------------------------------- */
 
-static void json_token(const job *j, cli_json *json, uint64_t id)
+static void json_token(const wte_model *m, cli_json *json, uint64_t id)
 {
     size_t bytes;
-    char *token = cli_token_text(j->model, (int64_t)id, &bytes);
+    char *token = cli_token_text(m, (int64_t)id, &bytes);
     if (token)
         cli_json_bytes(json, "token", token, bytes);
     else
@@ -174,7 +185,7 @@ static void json_finding(const job *j, cli_json *json, const wte_finding *f)
     for (uint32_t i = 0; i < f->n_ids; i++) {
         cli_json_short(json, NULL);
         cli_json_unsigned(json, f->rows ? "row" : "id", f->ids[i]);
-        if (!f->rows) json_token(j, json, f->ids[i]);
+        if (!f->rows) json_token(model_of(j, f), json, f->ids[i]);
         cli_json_close(json);
     }
     cli_json_close(json);
@@ -193,6 +204,12 @@ static void json_sizes(const job *j, cli_json *json)
     cli_json_unsigned(json, "tokens", f->tokens);
     cli_json_unsigned(json, "token_ids", f->token_ids);
     cli_json_unsigned(json, "holes", f->holes);
+    if (f->has_adapter) {
+        cli_json_unsigned(json, "adapter_rows", f->adapter_rows);
+        cli_json_unsigned(json, "adapter_dim", f->adapter_dim);
+        cli_json_unsigned(json, "adapter_head_rows", f->adapter_head_rows);
+        cli_json_unsigned(json, "adapter_needs", f->adapter_needs);
+    }
     cli_json_close(json);
     if (!f->scanned) {
         cli_json_null(json, "rows");
@@ -224,7 +241,7 @@ static void json_glitches(const job *j, cli_json *json)
         cli_json_unsigned(json, "id", g->id);
         cli_json_f64(json, "indicator", g->indicator);
         cli_json_text(json, "class", wte_token_class_name(g->token_class));
-        json_token(j, json, g->id);
+        json_token(j->model, json, g->id);
         cli_json_close(json);
     }
     cli_json_close(json);
@@ -325,6 +342,20 @@ static int read_template(job *j)
     return cli_read_text(j->c, path, TEMPLATE_BYTES, &j->chat, &j->chat_bytes);
 }
 
+static int read_adapter(job *j)
+{
+    const char *path = cli_text(j->c, "adapter");
+    wte_error err;
+    if (!path) return CLI_DONE;
+    if (!*path) return cli_usage(j->c, "--adapter names no folder");
+    cli_reading(path);
+    const wte_status status = wte_model_open(path, NULL, &j->adapter, &err);
+    if (status != WTE_OK) return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
+    if (wte_model_adapter_of(j->adapter)) return CLI_DONE;
+    return cli_say_fail(j->c, CLI_INPUT, "%s: is no adapter: neither its name nor a tensor says so",
+                        path);
+}
+
 static int list_codes(void)
 {
     wte_check_level level;
@@ -350,6 +381,7 @@ static int check(job *j)
     opt.n_tokens = j->n_tokens;
     opt.template_text = j->chat;
     opt.template_bytes = j->chat_bytes;
+    opt.adapter = j->adapter;
     cli_unsigned(c, "glitch", 0, &opt.glitch);
     opt.progress = cli_progress_start(&progress, c, "checking rows");
     const wte_status status = wte_model_check(j->model, &opt, &j->report, &err);
@@ -389,6 +421,7 @@ static int run(cli *c)
     if (!code) code = cli_accepted_read(c, cli_text(c, "baseline"), &j.accepted);
     if (!code) code = read_tokens(&j);
     if (!code) code = read_template(&j);
+    if (!code) code = read_adapter(&j);
     if (!code) code = check(&j);
     if (!code) code = answer(&j);
     wte_check_free(j.report);
@@ -397,6 +430,7 @@ static int run(cli *c)
     free(j.only_text);
     free(j.tokens);
     free(j.chat);
+    wte_model_free(j.adapter);
     wte_model_free(j.model);
     return code;
 }

@@ -249,7 +249,15 @@ static int read_ids(job *j)
     j->found = calloc((size_t)j->ids.count, sizeof *j->found);
     if (!j->values || !j->found)
         return cli_say_fail(c, CLI_OUTPUT, "out of memory for %" PRIu64 " diagnoses", j->ids.count);
-    return cli_ids_read(c, &j->ids, 0, (size_t)j->ids.count, j->values);
+    code = cli_ids_read(c, &j->ids, 0, (size_t)j->ids.count, j->values);
+    for (uint64_t i = 0; i < j->ids.count && !code; i++) {
+        char text[32];
+        if (!cli_ids_beyond(&j->ids, j->values[i])) continue;
+        code = cli_say_fail(c, CLI_INPUT,
+                            "%s: id %s at position %" PRIu64 " has no row: ids end below 2^63",
+                            j->ids.from, cli_ids_text(&j->ids, j->values[i], text), i);
+    }
+    return code;
 }
 
 static int answer(job *j)

@@ -37,9 +37,9 @@ static void print_overview(const cli *c, FILE *out)
             fprintf(out, "  %-10s %s\n", command->name, command->summary);
         }
     }
-    fputs("\nMODEL is a file (safetensors, GGUF, PyTorch, .npy, .npz, word vectors), a model\n"
-          "directory (config.json, tensors, tokenizer), or 'demo': a built-in table of 6\n"
-          "rows and 3 columns.\n"
+    fputs("\nMODEL is a file (safetensors, GGUF, PyTorch, .npy, .npz, llm.c, word vectors), a\n"
+          "model directory (config.json, tensors, tokenizer), or 'demo': a built-in table\n"
+          "of 6 rows and 3 columns.\n"
           "'wte help <command>' tells more.\n\n"
           "Exit codes: 0 done; 1 the answer is no; 2 usage; 3 bad input;\n"
           "4 unsupported or over a limit; 5 output or system failed.\n",
@@ -132,7 +132,7 @@ static void print_man(FILE *out)
         ".SH NAME\nwte \\- token embeddings: from an id to its row, from the row to its vector\n"
         ".SH SYNOPSIS\n.B wte\ncommand [options] ...\n"
         ".SH DESCRIPTION\n"
-        "MODEL is a file (safetensors, GGUF, PyTorch, .npy, .npz, word vectors), a model "
+        "MODEL is a file (safetensors, GGUF, PyTorch, .npy, .npz, llm.c, word vectors), a model "
         "directory, or \"demo\", a built\\-in "
         "table of 6 rows and 3 columns. An id is a number; anything else is the text of a "
         "token. Facts go to standard output, everything else to standard error.\n"

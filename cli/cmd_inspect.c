@@ -5,6 +5,8 @@
 #include <string.h>
 #include <wte/model.h>
 
+#include "candidates.h"
+#include "inspect.h"
 #include "json.h"
 #include "open.h"
 #include "opt.h"
@@ -12,12 +14,12 @@
 
 static const cli_option options[] = {
     { "candidates", '\0', false, CLI_FLAG, NULL,
-      "list every tensor that was considered for a role, with its score and the reason", NULL },
-    { "all", '\0', false, CLI_FLAG, NULL, "list every tensor of the model", NULL },
+      "list every tensor that was considered for a role: score, shape, hash, reason", NULL },
+    { "all", '\0', false, CLI_FLAG, NULL,
+      "list every tensor of the model, what shares or repeats its bytes, and what the tables take",
+      NULL },
     CLI_OPTIONS_END,
 };
-
-static const char *const role_names[] = { "none", "input", "head", "beside" };
 
 static void label(const cli *c, const char *name)
 {
@@ -29,11 +31,13 @@ static void put_text(const char *text)
     cli_put_safe(stdout, text, strlen(text));
 }
 
-static void put_shape(const wte_tensor *t)
+static void print_note(const cli *c, const wte_model *m)
 {
-    for (uint32_t i = 0; i < t->rank; i++) printf("%s%" PRIu64, i ? " x " : "", t->shape[i]);
-    if (t->rank == 0) fputs("scalar", stdout);
-    printf(" %s", wte_type_name(t->dtype, t->block));
+    const char *note = wte_model_note(m);
+    if (!*note) return;
+    label(c, "note");
+    put_text(note);
+    putchar('\n');
 }
 
 static uint64_t total_bytes(const wte_file *f)
@@ -92,8 +96,13 @@ static void print_table(const cli *c, const char *role, const wte_model *m,
     put_text(t->name);
     printf(", %" PRIu64 " x %" PRIu64 " %s%s", t->rows, t->dim, wte_type_name(t->dtype, t->block),
            t->transposed ? ", stored dim x rows" : "");
-    if (t->mapped && wte_file_tensor(wte_model_file(m), t->tensor, &stored, NULL) == WTE_OK)
-        printf(", ids mapped to %" PRIu64 " stored rows", stored.shape[0]);
+    const wte_file *f = wte_model_file(m);
+    const bool found = f && wte_file_tensor(f, t->tensor, &stored, NULL) == WTE_OK;
+    if (found && wte_file_format(f) == WTE_FORMAT_GGUF) {
+        fputs(", stored", stdout);
+        inspect_put_axes(f, &stored);
+    }
+    if (found && t->mapped) printf(", ids mapped to %" PRIu64 " stored rows", stored.shape[0]);
     putchar('\n');
     label(c, "");
     put_text(t->why);
@@ -160,6 +169,22 @@ static void print_config(const cli *c, const wte_model_config *k)
     puts(")");
 }
 
+/* Texts that other programs stumble over. */
+static void print_texts(const cli *c, const wte_vocab *v)
+{
+    const uint64_t broken = wte_vocab_not_utf8(v), twice = wte_vocab_duplicates(v);
+    if (broken) {
+        label(c, "");
+        printf("%" PRIu64 " token%s no UTF-8; the bytes are kept as they are\n", broken,
+               broken == 1 ? " is" : "s are");
+    }
+    if (twice) {
+        label(c, "");
+        printf("%" PRIu64 " token%s the text of another id, which the text stands for\n", twice,
+               twice == 1 ? " has" : "s have");
+    }
+}
+
 static void print_vocab(const cli *c, const wte_model *m)
 {
     static const char *const spelling[] = { "plain", "byte-level", "metaspace", "wordpiece" };
@@ -180,6 +205,7 @@ static void print_vocab(const cli *c, const wte_model *m)
     printf("spelled %s, from ", spelling[wte_vocab_spelling_of(v)]);
     put_text(wte_vocab_path(v));
     putchar('\n');
+    print_texts(c, v);
     const wte_model_table *input;
     if (wte_model_input(m, &input, NULL) != WTE_OK || input->rows == size) return;
     label(c, "");
@@ -202,62 +228,25 @@ static void print_beside(const cli *c, const wte_model *m)
         label(c, first ? "beside" : "");
         cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
         fputs(", ", stdout);
-        put_shape(&t);
-        fputs(": ", stdout);
+        inspect_put_shape(&t);
+        printf(" %s: ", wte_type_name(t.dtype, t.block));
         put_text(k->why);
         putchar('\n');
         first = false;
     }
 }
 
-static void print_candidates(const cli *c, const wte_model *m)
-{
-    const wte_candidate *k = wte_model_candidate(m, 0);
-    if (!k || k->role == WTE_ROLE_OTHER) return;
-    printf("\n%scandidates%s (role, score, tensor, reason)\n", cli_bold(c), cli_plain(c));
-    for (uint64_t i = 0; (k = wte_model_candidate(m, i)); i++) {
-        wte_tensor t;
-        if (k->role == WTE_ROLE_OTHER) continue;
-        if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
-        printf("  %-5s %4d  ", role_names[k->role], (int)k->score);
-        cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
-        fputs(": ", stdout);
-        put_text(k->why);
-        putchar('\n');
-    }
-}
-
-static void print_all(const cli *c, const wte_model *m)
-{
-    const wte_file *f = wte_model_file(m);
-    if (!f) return;
-    printf("\n%stensors%s (name, shape, type, bytes, first byte, file)\n", cli_bold(c),
-           cli_plain(c));
-    for (uint64_t i = 0; i < wte_file_tensors(f); i++) {
-        wte_tensor t;
-        if (wte_file_tensor(f, i, &t, NULL) != WTE_OK) continue;
-        fputs("  ", stdout);
-        cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
-        fputs("  ", stdout);
-        put_shape(&t);
-        printf("%s%s  %" PRIu64 " at %" PRIu64 "  ", t.column_major ? ", by column" : "",
-               t.big_endian ? ", big-endian" : "", t.bytes, t.offset);
-        const char *path = wte_file_part_path(f, t.part), *slash = strrchr(path, '/');
-        put_text(slash ? slash + 1 : path);
-        putchar('\n');
-    }
-}
-
-static void print_text(const cli *c, const wte_model *m)
+static void print_text(const cli *c, const wte_model *m, const inspect_all *all)
 {
     print_head_line(c, m);
+    print_note(c, m);
     print_tables(c, m);
     print_strays(c, wte_model_file(m));
     print_config(c, wte_model_config_of(m));
     print_vocab(c, m);
     print_beside(c, m);
-    if (c->verbose || cli_given(c, "candidates")) print_candidates(c, m);
-    if (cli_given(c, "all")) print_all(c, m);
+    if (c->verbose || cli_given(c, "candidates")) cli_print_candidates(c, m);
+    if (all) inspect_all_print(all);
 }
 
 /* JSON ----------------------------------------------------------------------------------------- */
@@ -331,49 +320,12 @@ static void json_vocab(cli_json *j, const wte_model *m)
     cli_json_unsigned(j, "tokens", wte_vocab_count(v));
     cli_json_unsigned(j, "size", wte_vocab_size(v));
     cli_json_unsigned(j, "holes", wte_vocab_holes(v));
+    cli_json_unsigned(j, "not_utf8", wte_vocab_not_utf8(v));
+    cli_json_unsigned(j, "duplicates", wte_vocab_duplicates(v));
     cli_json_close(j);
 }
 
-static void json_candidates(cli_json *j, const wte_model *m)
-{
-    const wte_candidate *k;
-    cli_json_list(j, "candidates");
-    for (uint64_t i = 0; (k = wte_model_candidate(m, i)); i++) {
-        wte_tensor t;
-        if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
-        cli_json_object(j, NULL);
-        cli_json_bytes(j, "tensor", t.name, (size_t)t.name_bytes);
-        cli_json_text(j, "role", role_names[k->role]);
-        cli_json_signed(j, "score", k->score);
-        json_name(j, "why", k->why);
-        cli_json_close(j);
-    }
-    cli_json_close(j);
-}
-
-static void json_tensors(cli_json *j, const wte_file *f)
-{
-    cli_json_list(j, "tensors");
-    for (uint64_t i = 0; f && i < wte_file_tensors(f); i++) {
-        wte_tensor t;
-        if (wte_file_tensor(f, i, &t, NULL) != WTE_OK) continue;
-        cli_json_object(j, NULL);
-        cli_json_bytes(j, "name", t.name, (size_t)t.name_bytes);
-        cli_json_text(j, "dtype", wte_type_name(t.dtype, t.block));
-        cli_json_line(j, "shape");
-        for (uint32_t d = 0; d < t.rank; d++) cli_json_unsigned(j, NULL, t.shape[d]);
-        cli_json_close(j);
-        cli_json_unsigned(j, "bytes", t.bytes);
-        cli_json_unsigned(j, "offset", t.offset);
-        json_name(j, "file", wte_file_part_path(f, t.part));
-        cli_json_bool(j, "column_major", t.column_major);
-        cli_json_bool(j, "big_endian", t.big_endian);
-        cli_json_close(j);
-    }
-    cli_json_close(j);
-}
-
-static void print_json(const cli *c, const wte_model *m)
+static void print_json(const wte_model *m, const inspect_all *all, bool with_bytes)
 {
     const wte_file *f = wte_model_file(m);
     const wte_model_table *input;
@@ -381,6 +333,7 @@ static void print_json(const cli *c, const wte_model *m)
     cli_json j;
     cli_json_begin(&j, stdout, "wte.inspect/1");
     json_name(&j, "model", wte_model_path(m));
+    json_name(&j, "note", wte_model_note(m));
     cli_json_text(&j, "format", f ? wte_format_name(wte_file_format(f)) : "built in");
     cli_json_unsigned(&j, "tensor_count", f ? wte_file_tensors(f) : 1);
     cli_json_unsigned(&j, "stray_count", f ? wte_file_strays(f) : 0);
@@ -391,8 +344,8 @@ static void print_json(const cli *c, const wte_model *m)
     json_table(&j, "head", m, wte_model_head(m));
     json_config(&j, wte_model_config_of(m));
     json_vocab(&j, m);
-    json_candidates(&j, m);
-    if (cli_given(c, "all")) json_tensors(&j, f);
+    cli_json_candidates(&j, m, with_bytes);
+    if (all) inspect_all_json(all, &j);
     cli_json_end(&j);
 }
 
@@ -401,12 +354,16 @@ static int run(cli *c)
     wte_model *m = NULL;
     int code = cli_open_model(c, c->words[0], CLI_VOCAB_ALL, &m);
     if (code) return code;
-    if (c->json)
-        print_json(c, m);
-    else
-        print_text(c, m);
+    inspect_all all = { .c = c };
+    const bool wanted = cli_given(c, "all");
+    if (wanted) code = inspect_all_open(c, m, &all);
+    if (!code && c->json)
+        print_json(m, wanted ? &all : NULL, cli_given(c, "candidates"));
+    else if (!code)
+        print_text(c, m, wanted ? &all : NULL);
+    inspect_all_close(&all);
     wte_model_free(m);
-    return CLI_DONE;
+    return code;
 }
 
 const cli_command cmd_inspect = {

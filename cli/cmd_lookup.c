@@ -93,8 +93,10 @@ static void put_hint(FILE *out, const lookup_job *job, int64_t id)
 {
     const wte_model_config *config = wte_model_config_of(job->model);
     size_t bytes;
-    char *token = cli_token_text(job->model, id, &bytes);
-    if (id < 0) {
+    char *token = cli_token_text(job->model, id, &bytes); /* none for negative ones */
+    if (cli_ids_beyond(&job->ids, id)) {
+        if (id >= -1000) fputs(" (a negative number, stored as u64?)", out);
+    } else if (id < 0) {
         fputs(" (negative ids do not count from the end; --ignore-id gives zeros)", out);
     } else if (token) {
         fputs(" (the vocabulary has token ", out);
@@ -113,7 +115,7 @@ static int refuse_bad_ids(const lookup_job *job)
 {
     const wte_bad_ids *bad = &job->report;
     uint64_t rows = job->table->source.rows;
-    char valid[64] = "the table is empty", *text = NULL;
+    char valid[64] = "the table is empty", id[32], *text = NULL;
     if (rows) snprintf(valid, sizeof valid, "valid ids are 0..%" PRIu64, rows - 1);
     int code = job->ids.typed ? CLI_USAGE : CLI_INPUT;
     size_t bytes;
@@ -121,8 +123,8 @@ static int refuse_bad_ids(const lookup_job *job)
     if (!out) return cli_say_fail(job->c, CLI_OUTPUT, "out of memory");
     fprintf(out, "%s: ", job->ids.typed ? wte_model_path(job->model) : job->ids.from);
     if (bad->count == 1) {
-        fprintf(out, "id %" PRId64 " at position %" PRIu64 " has no row; %s", bad->first[0].value,
-                bad->first[0].position, valid);
+        fprintf(out, "id %s at position %" PRIu64 " has no row; %s",
+                cli_ids_text(&job->ids, bad->first[0].value, id), bad->first[0].position, valid);
         put_hint(out, job, bad->first[0].value);
     } else {
         fprintf(out, "%" PRIu64 " of %" PRIu64 " ids have no row; %s", bad->count, job->ids.count,
@@ -131,8 +133,8 @@ static int refuse_bad_ids(const lookup_job *job)
     if (fclose(out) == 0) cli_say_fail(job->c, code, "%s", text);
     free(text);
     for (uint32_t i = 0; i < bad->n_first && bad->count > 1; i++) {
-        fprintf(stderr, "  position %" PRIu64 ": id %" PRId64, bad->first[i].position,
-                bad->first[i].value);
+        fprintf(stderr, "  position %" PRIu64 ": id %s", bad->first[i].position,
+                cli_ids_text(&job->ids, bad->first[i].value, id));
         put_hint(stderr, job, bad->first[i].value);
         fputc('\n', stderr);
     }

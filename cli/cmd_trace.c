@@ -35,6 +35,7 @@ static void print_id(const cli *c, const wte_trace *t)
         cli_put_quoted(stdout, t->token, (size_t)t->token_bytes);
         if (t->token_kind == WTE_TOKEN_SPECIAL) fputs(", special", stdout);
         if (t->token_kind == WTE_TOKEN_ADDED) fputs(", added", stdout);
+        if (t->token_kind == WTE_TOKEN_UNUSED) fputs(", unused", stdout);
         putchar('\n');
     }
     label(c, "id");

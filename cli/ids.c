@@ -185,7 +185,7 @@ static int turn(const cli *c, cli_ids *ids)
     wte_file_free(ids->file);
     ids->file = NULL;
     ids->memory = turned;
-    ids->type = WTE_I64;
+    ids->type = ids->type == WTE_U64 ? WTE_U64 : WTE_I64;
     ids->swapped = false;
     return code;
 }
@@ -339,13 +339,6 @@ static int from_stored(const cli *c, const cli_ids *ids, uint64_t at, size_t n, 
     default: return from_reals(c, ids, at, n, stored, out);
     }
     memcpy(out, stored, n * sizeof *out);
-    for (size_t i = 0; i < n && ids->type == WTE_U64; i++)
-        if (out[i] < 0)
-            return cli_say_fail(
-                c, CLI_INPUT,
-                "%s: id %" PRIu64 " at position %" PRIu64 " has no row: ids end below 2^63%s",
-                ids->from, (uint64_t)out[i], at + i,
-                (uint64_t)out[i] > UINT64_MAX - 1000 ? " (a negative number, stored as u64?)" : "");
     return CLI_DONE;
 }
 
@@ -366,6 +359,20 @@ int cli_ids_read(const cli *c, const cli_ids *ids, uint64_t at, size_t n, int64_
     return code;
 }
 
+bool cli_ids_beyond(const cli_ids *ids, int64_t value)
+{
+    return ids->type == WTE_U64 && value < 0;
+}
+
+const char *cli_ids_text(const cli_ids *ids, int64_t value, char buf[32])
+{
+    if (cli_ids_beyond(ids, value))
+        snprintf(buf, 32, "%" PRIu64, (uint64_t)value);
+    else
+        snprintf(buf, 32, "%" PRId64, value);
+    return buf;
+}
+
 static bool is_ignored(int64_t id, const int64_t *ignore, size_t n_ignore)
 {
     for (size_t i = 0; i < n_ignore; i++)
@@ -384,7 +391,7 @@ int cli_ids_check(const cli *c, const cli_ids *ids, uint64_t rows, const int64_t
         int code = cli_ids_read(c, ids, at, n, piece);
         if (code) return code;
         for (size_t i = 0; i < n; i++) {
-            if (is_ignored(piece[i], ignore, n_ignore)) {
+            if (!cli_ids_beyond(ids, piece[i]) && is_ignored(piece[i], ignore, n_ignore)) {
                 report->ignored++;
                 continue;
             }

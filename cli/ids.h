@@ -35,8 +35,12 @@ int cli_ids_typed(const cli *c, const int64_t *values, size_t n, cli_ids *out);
 /* What --ids and --ids-type name. */
 int cli_ids_open(const cli *c, cli_ids *out);
 /* Ids at .. at + n - 1. Floating point numbers must be whole and below what their type tells apart.
- */
+ * u64 ids from 2^63 on come with their bits, as negative numbers: cli_ids_beyond tells them. */
 int cli_ids_read(const cli *c, const cli_ids *ids, uint64_t at, size_t n, int64_t *out);
+/* Whether the value stands for a u64 id that no signed number holds. No table has such a row. */
+bool cli_ids_beyond(const cli_ids *ids, int64_t value);
+/* The id in digits. */
+const char *cli_ids_text(const cli_ids *ids, int64_t value, char buf[32]);
 /* Read all; count those outside 0 .. rows - 1 that ignore does not name, and note the first few. */
 int cli_ids_check(const cli *c, const cli_ids *ids, uint64_t rows, const int64_t *ignore,
                   size_t n_ignore, wte_bad_ids *report);

@@ -86,8 +86,8 @@ static int look_at_row(void *ctx, const batch *b, size_t i)
     cli_digits_look(&p->digits, b->row, cut ? EDGE_COLUMNS : cols);
     if (cut) cli_digits_look(&p->digits, b->row + cols - EDGE_COLUMNS, EDGE_COLUMNS);
     char id[32];
-    int width = snprintf(id, sizeof id, "%" PRId64, b->ids[i]);
-    if ((size_t)width > p->id_width) p->id_width = (size_t)width;
+    const size_t width = strlen(cli_ids_text(&p->job->ids, b->ids[i], id));
+    if (width > p->id_width) p->id_width = width;
     if (!p->tokens) return CLI_DONE;
     size_t token = cli_put_token(NULL, p->job->model, b->ids[i]);
     if (token > p->token_width) p->token_width = token;
@@ -107,9 +107,10 @@ static int print_row(void *ctx, const batch *b, size_t i)
     text_printer *p = ctx;
     FILE *out = p->job->out;
     size_t cols = (size_t)p->job->table->source.cols;
+    char id[32];
     int code = batch_row(p->job, b, i);
     if (code) return code;
-    fprintf(out, "  %*" PRId64, (int)p->id_width, b->ids[i]);
+    fprintf(out, "  %*s", (int)p->id_width, cli_ids_text(&p->job->ids, b->ids[i], id));
     if (p->tokens) {
         fputs("  ", out);
         size_t width = cli_put_token(out, p->job->model, b->ids[i]);
@@ -235,7 +236,10 @@ static int json_row(void *ctx, const batch *b, size_t i)
     int code = batch_row(p->job, b, i);
     if (code) return code;
     cli_json_short(j, NULL);
-    cli_json_signed(j, "id", b->ids[i]);
+    if (cli_ids_beyond(&p->job->ids, b->ids[i]))
+        cli_json_unsigned(j, "id", (uint64_t)b->ids[i]);
+    else
+        cli_json_signed(j, "id", b->ids[i]);
     size_t bytes;
     char *token = cli_token_text(p->job->model, b->ids[i], &bytes);
     if (token) cli_json_bytes(j, "token", token, bytes);

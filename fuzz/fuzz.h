@@ -1,11 +1,13 @@
-/* What every fuzz target uses: an allocator that is capped at 64 MiB and counts, and a check that
- * ends the program with a word on what was broken. */
+/* What every fuzz target uses: an allocator that is capped at 64 MiB and counts, a check that ends
+ * the program with a word on what was broken, and the opening of a file with both. */
 #ifndef WTE_FUZZ_FUZZ_H
 #define WTE_FUZZ_FUZZ_H
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <wte/base.h>
+#include <wte/format.h>
+
+#include "format/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -62,5 +64,36 @@ static inline void fuzz_check_error(const wte_error *err, wte_status status, uin
     size_t n = 0;
     for (; n < sizeof err->message && err->message[n]; n++) HOLDS((uint8_t)err->message[n] >= ' ');
     HOLDS(n > 0 && n < sizeof err->message);
+}
+
+/* What a target asks of a file that was opened; data and size are the bytes of it. */
+typedef void fuzz_check(const wte_file *f, const uint8_t *data, size_t size);
+
+/* Opens the file at a path, or (NULL) the bytes themselves. A refusal must be a good one, with a
+ * place below `size` at most; what is opened is checked, unless it was packed by gzip, since then
+ * its bytes are others. Nothing may be left behind. Returns whether it was opened. */
+static inline bool fuzz_open_path(const char *path, const uint8_t *data, size_t size,
+                                  fuzz_check *check)
+{
+    fuzz_memory memory;
+    wte_error err = { 0 };
+    wte_file *f;
+    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+    fuzz_memory_init(&memory);
+    opt.allocator = &memory.allocator;
+    const bool packed = size > 2 && data[0] == 0x1f && data[1] == 0x8b;
+    const wte_status status = path ? wte_file_open(path, &opt, &f, &err)
+                                   : wte_file_open_memory(data, size, "fuzz", &opt, &f, &err);
+    if (status != WTE_OK)
+        fuzz_check_error(&err, status, packed ? FUZZ_CAP : size);
+    else if (!f->parts[0].unpacked)
+        check(f, data, size);
+    wte_file_free(f);
+    HOLDS(memory.live == 0 && memory.live_bytes == 0);
+    return status == WTE_OK;
+}
+static inline bool fuzz_open(const uint8_t *data, size_t size, fuzz_check *check)
+{
+    return fuzz_open_path(NULL, data, size, check);
 }
 #endif

@@ -3,13 +3,7 @@
  *
  * Properties: the tensors of an accepted file lie inside their part, as far as their strides reach;
  * rows are the very elements that shape, strides, offset and byte order name. */
-#include "fuzz.h"
-
-#include <string.h>
-#include <wte/format.h>
-#include <zlib.h>
-
-#include "format/format.h"
+#include "archive.h"
 
 /* Element number k of a tensor's bytes, in this machine's order, by the plainest means. */
 static void element_at(const wte_file *f, uint64_t i, const wte_tensor *t, uint64_t k, uint8_t *out)
@@ -81,75 +75,28 @@ static void check_tensor(const wte_file *f, uint64_t i)
     if (t.bytes > 0) check_rows(f, i, &t);
 }
 
-static void check_bytes(const uint8_t *data, size_t size)
+static void check_file(const wte_file *f, const uint8_t *data, size_t size)
 {
-    fuzz_memory memory;
-    wte_error err = { 0 };
-    wte_file *f;
-    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
-    fuzz_memory_init(&memory);
-    opt.allocator = &memory.allocator;
-    const wte_status status = wte_file_open_memory(data, size, "fuzz", &opt, &f, &err);
-    if (status != WTE_OK)
-        fuzz_check_error(&err, status, size);
-    else if (wte_file_format(f) == WTE_FORMAT_TORCH)
-        for (uint64_t i = 0; i < wte_file_tensors(f) && i < 64; i++) check_tensor(f, i);
-    wte_file_free(f);
-    HOLDS(memory.live == 0 && memory.live_bytes == 0);
-}
-
-static void put(uint8_t *at, uint64_t v, int n)
-{
-    for (int i = 0; i < n; i++) at[i] = (uint8_t)(v >> (8 * i));
-}
-
-/* A stored member and its entry in the directory; both grow. */
-static void add(uint8_t **data, uint8_t **entry, const uint8_t *start, const char *name,
-                const uint8_t *content, size_t n)
-{
-    const size_t name_bytes = strlen(name);
-    uint8_t fields[22] = { 0 };
-    put(fields + 10, crc32(0, content, (uInt)n), 4);
-    put(fields + 14, n, 4);
-    put(fields + 18, n, 4);
-    memset(*entry, 0, 46);
-    memcpy(*entry, "PK\1\2", 4);
-    memcpy(*entry + 6, fields, sizeof fields);
-    put(*entry + 28, name_bytes, 2);
-    put(*entry + 42, (uint64_t)(*data - start), 4);
-    memcpy(*entry + 46, name, name_bytes);
-    *entry += 46 + name_bytes;
-    memset(*data, 0, 30);
-    memcpy(*data, "PK\3\4", 4);
-    put(*data + 26, name_bytes, 2);
-    memcpy(*data + 30, name, name_bytes);
-    memcpy(*data + 30 + name_bytes, content, n);
-    *data += 30 + name_bytes + n;
+    (void)data;
+    (void)size;
+    if (wte_file_format(f) != WTE_FORMAT_TORCH) return;
+    for (uint64_t i = 0; i < wte_file_tensors(f) && i < 64; i++) check_tensor(f, i);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    check_bytes(data, size);
+    fuzz_open(data, size, check_file);
     if (size < 2 || size > 8192) return 0;
     /* the first byte: how large storage '0' is, and the byte order */
-    uint8_t storage[128], directory[512], *entry = directory;
-    uint8_t *file = malloc(size + 2048), *at = file;
-    HOLDS(file != NULL);
+    uint8_t storage[128];
+    fuzz_zip z;
     for (size_t i = 0; i < sizeof storage; i++) storage[i] = (uint8_t)(i * 37 + 1);
-    add(&at, &entry, file, "t/data.pkl", data + 1, size - 1);
-    add(&at, &entry, file, "t/data/0", storage, data[0] % sizeof storage);
-    if (data[0] & 128) add(&at, &entry, file, "t/byteorder", (const uint8_t *)"big", 3);
-    const size_t bytes = (size_t)(entry - directory);
-    const uint64_t directory_at = (uint64_t)(at - file), count = data[0] & 128 ? 3 : 2;
-    memcpy(at, directory, bytes);
-    at += bytes;
-    memset(at, 0, 22);
-    memcpy(at, "PK\5\6", 4);
-    put(at + 8, count, 2);
-    put(at + 10, count, 2);
-    put(at + 12, bytes, 4);
-    put(at + 16, directory_at, 4);
-    check_bytes(file, (size_t)(at + 22 - file));
-    free(file);
+    fuzz_zip_begin(&z, size + 2048);
+    fuzz_zip_add(&z, "t/data.pkl", data + 1, size - 1);
+    fuzz_zip_add(&z, "t/data/0", storage, data[0] % sizeof storage);
+    if (data[0] & 128) fuzz_zip_add(&z, "t/byteorder", "big", 3);
+    fuzz_zip_end(&z);
+    fuzz_open(z.data, z.n, check_file);
+    free(z.data);
     return 0;
 }

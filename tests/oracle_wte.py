@@ -31,12 +31,15 @@ class Rows(c.Structure):
         ("rows", c.c_uint64),
         ("cols", c.c_uint64),
         ("dtype", c.c_int),
-        ("reserved", c.c_uint32),
+        ("packing", c.c_uint32),
         ("data", c.c_void_p),
         ("row_bytes", c.c_uint64),
         ("read_rows", c.c_void_p),
         ("read_block", c.c_void_p),
         ("ctx", c.c_void_p),
+        ("packed", c.c_void_p),
+        ("packed_row_bytes", c.c_uint64),
+        ("read_packed", c.c_void_p),
     ]
 
 

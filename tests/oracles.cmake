@@ -10,7 +10,8 @@ set(script ${CMAKE_CURRENT_SOURCE_DIR}/oracle_torch)
 set(oracles oracle.torch_lookup)
 add_test(NAME oracle.torch_lookup COMMAND ${WTE_ORACLE_PYTHON} ${script}_lookup.py ${library})
 add_test(NAME oracle.torch_files COMMAND ${WTE_ORACLE_PYTHON} ${script}_files.py ${library})
-list(APPEND oracles oracle.torch_files)
+add_test(NAME oracle.torch_parts COMMAND ${WTE_ORACLE_PYTHON} ${script}_parts.py ${library})
+list(APPEND oracles oracle.torch_files oracle.torch_parts)
 # PyTorch chooses its kernels when it starts.
 foreach(kernel default avx2 avx512)
   add_test(NAME oracle.torch_init.${kernel} COMMAND ${CMAKE_COMMAND} -E env ATEN_CPU_CAPABILITY=${kernel}

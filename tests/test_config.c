@@ -89,6 +89,14 @@ static void names_and_ids_are_read(void **state)
     c = parsed("{\"architectures\": [[\"inner\"], \"B\"], \"pad_token_id\": 7}");
     assert_string_equal(c.said.architecture, "");
     assert_int_equal(c.said.pad_token_id, 7);
+    c = parsed("{\"bos_token_id\": 1, \"eos_token_id\": [2, 9, 3], \"pad_token_id\": [5],"
+               "\"text_config\": {\"bos_token_id\": []}}");
+    assert_int_equal(c.said.bos_token_id, -1);
+    assert_int_equal(c.said.eos_token_id, 9);
+    assert_int_equal(c.said.pad_token_id, -1);
+    c = parsed("{\"bos_token_id\": 1}");
+    assert_int_equal(c.said.bos_token_id, 1);
+    assert_int_equal(c.said.eos_token_id, -1);
     c = parsed("{\"architectures\": null}");
     assert_string_equal(c.said.architecture, "");
     wte__config_none(&c);
@@ -359,6 +367,9 @@ static void wrong_values_are_refused_with_their_place(void **state)
         { "{\"vocab_size\": 1.5}", 15, "a whole number, not negative, was expected" },
         { "{\"hidden_size\": \"768\"}", 16, "a whole number, not negative, was expected" },
         { "{\"pad_token_id\": \"x\"}", 17, "a whole number was expected" },
+        { "{\"eos_token_id\": [2, null]}", 21, "a whole number was expected" },
+        { "{\"eos_token_id\": [2, [3]]}", 21, "a whole number was expected" },
+        { "{\"eos_token_id\": [2", 19, "" },
         { "{\"tie_word_embeddings\": \"false\"}", 24, "true or false was expected" },
         { "{\"tie_word_embeddings\": 0}", 24, "true or false was expected" },
         { "{\"scale_emb\": NaN}", 14, "a finite number was expected" },

@@ -42,6 +42,8 @@ static void a_pointer_that_is_needed_must_be_there(void **state)
     (void)state;
     wte_error err;
     wte_tensor tensor;
+    wte_storage storage;
+    wte_account account;
     wte_rows rows;
     wte_tie tie;
     wte_diagnosis found;
@@ -64,6 +66,10 @@ static void a_pointer_that_is_needed_must_be_there(void **state)
     NEEDS(wte_file_tensor(NULL, 0, &tensor, &err));
     NEEDS(wte_file_tensor(file, 0, NULL, &err));
     NEEDS(wte_file_stray(NULL, 0, &tensor, &err));
+    NEEDS(wte_file_storage(NULL, 0, &storage, &err));
+    NEEDS(wte_file_storage(file, 0, NULL, &err));
+    NEEDS(wte_file_account(NULL, NULL, NULL, NULL, &account, &err));
+    NEEDS(wte_file_account(file, NULL, NULL, NULL, NULL, &err));
     NEEDS(wte_file_find(file, NULL, 1, &i, &err));
     NEEDS(wte_file_find(file, "a", 1, NULL, &err));
     NEEDS(wte_file_find(NULL, "a", 1, &i, &err));

@@ -461,11 +461,11 @@ static void calls_that_make_no_sense_are_refused(void **state)
                  "2 vectors were given for 1 id");
     ids.count = got.n = 3;
     assert_fails(wte_rows_diagnose(&table, ids, &got, NULL, d, &err), err, WTE_E_RANGE, 1,
-                 "token id 30 at position 1; valid ids are 0..29");
+                 "id 30 at position 1 has no row; valid ids are 0..29");
     ids.data = values + 2;
     ids.count = got.n = 1;
     assert_fails(wte_rows_diagnose(&table, ids, &got, NULL, d, &err), err, WTE_E_RANGE, 0,
-                 "token id -1");
+                 "id -1 at position 0 has no row; valid ids are 0..29");
     ids.type = WTE_F32;
     assert_fails(wte_rows_diagnose(&table, ids, &got, NULL, d, &err), err, WTE_E_ARGUMENT,
                  WTE_NOWHERE, "f32");
@@ -479,7 +479,7 @@ static void calls_that_make_no_sense_are_refused(void **state)
                  WTE_NOWHERE, "no numbers");
     const wte_rows empty = rows_of(noise_table, 0, DIM, WTE_F32);
     assert_fails(wte_rows_diagnose(&empty, ids, &got, NULL, d, &err), err, WTE_E_RANGE, 0,
-                 "the table has no rows");
+                 "id 3 at position 0 has no row; the table is empty");
     const wte_rows flat = rows_of(noise_table, 5, 0, WTE_F32);
     assert_fails(wte_rows_diagnose(&flat, ids, &got, NULL, d, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
                  "no columns");

@@ -62,6 +62,7 @@ static const struct {
             WTE_E_UNSUPPORTED, "is a TensorFlow saved model"),
     FOREIGN("\0\0\x06\x08\x01\x1a\x02\x08\x01\0\x0d", WTE_E_UNSUPPORTED,
             "is the index of a TensorFlow checkpoint"),
+    FOREIGN("\x1c\0\0\0TFL3\x14\0 \0", WTE_E_UNSUPPORTED, "is a TensorFlow Lite model"),
     FOREIGN("\x82\xa6params\x81\xa3wte", WTE_E_UNSUPPORTED, "is a msgpack file (Flax)"),
     FOREIGN("\xde\x00\x10\xd9\x06"
             "params\x81",

@@ -333,6 +333,29 @@ static void memory_may_end_anywhere(void **state)
     test_scratch_remove(dir);
 }
 
+/* A table of 4 x 32 in a model of 32 tokens and width 4: dim x rows, and 32 of a row are one block.
+ */
+static void a_table_of_blocks_is_not_turned(void **state)
+{
+    (void)state;
+    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
+    wte_model *m;
+    wte_error err = { 0 };
+    g_begin(&g, 1, 3);
+    g_pair_text(&g, "general.architecture", "llama");
+    g_pair_u32(&g, "llama.embedding_length", 4);
+    g_pair_u32(&g, "llama.vocab_size", 32);
+    g_tensor(&g, "token_embd.weight", 32, 4, WTE_BLOCK_Q8_0, 0);
+    g_pad(&g, 32);
+    for (int i = 0; i < 4 * 34; i++) g_number(&g, 0, 1);
+    const char *dir = test_scratch(), *path = in_folder(dir, "m.gguf");
+    test_write_file(path, g.data, g.n);
+    opt.tensor = "token_embd.weight";
+    assert_fails(wte_model_open(path, &opt, &m, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                 "'token_embd.weight' is stored dim x rows, in blocks of q8_0 along the rows");
+    test_scratch_remove(dir);
+}
+
 static const struct CMUnitTest tests[] = {
     TEST("the metadata are the config, and no other file is", metadata_are_the_config),
     TEST("factors are those of llama.cpp", factors_are_llama_cpps),
@@ -347,5 +370,6 @@ static const struct CMUnitTest tests[] = {
          a_broken_vocabulary_does_not_stop_the_model),
     TEST("metadata of another type are refused", metadata_of_another_type_are_refused),
     TEST("every allocation may fail, and nothing leaks", memory_may_end_anywhere),
+    TEST("a table of blocks is not turned", a_table_of_blocks_is_not_turned),
 };
 TEST_MAIN(tests)

@@ -223,10 +223,10 @@ static void a_folder_without_weights_lists_what_it_has(void **state)
         wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
         "no weights that can be read here (safetensors, PyTorch, GGUF, one .npy, .npz, .vec or .ftz); it "
         "holds nothing");
-    write_text(dir, "flax_model.msgpack", "x");
+    write_text(dir, "merges.txt", "x");
     write_text(dir, "config.json", "{}");
     assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
-                 "it holds config.json, flax_model.msgpack");
+                 "it holds config.json, merges.txt");
     write_text(dir, "a\033[31m.safetensors", "x");
     write_text(dir, "b.safetensors", "x");
     assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,

@@ -158,6 +158,11 @@ static void a_missing_shard_is_named(void **state)
     check_index_fault("{\"weight_map\":{\"a\":\"" SHARD_1 "\",@\"x\":\"model-00003.safetensors\"}}",
                       WTE_E_FORMAT,
                       "shard 'model-00003.safetensors' is missing, which should hold 'x'");
+    check_index_fault("{\"weight_map\":{\"a\":\"" SHARD_1 "\",@\"x\":\"model-00003.safetensors\","
+                      "\"y\":\"model-00004.safetensors\",\"z\":\"model-00003.safetensors\"}}",
+                      WTE_E_FORMAT,
+                      "shard 'model-00003.safetensors' is missing, which should hold 'x' (2 shards "
+                      "of 3, 3 tensors)");
 }
 
 static void an_index_reaches_no_file_outside_its_folder(void **state)
@@ -193,7 +198,7 @@ static void a_broken_index_is_refused(void **state)
     check_index_fault("{\"metadata\":@x}", WTE_E_FORMAT, "not valid JSON");
     check_index_fault("@{\"error\":\n  \"Repository not found\"}", WTE_E_FORMAT,
                       "is JSON text, not tensors, and no index of shards (no \"weight_map\"): "
-                      "{\"error\":\"Repositorynotfound\"}");
+                      "{\"error\": \"Repository not found\"}");
 }
 
 static void a_broken_shard_is_named_itself(void **state)

@@ -89,7 +89,7 @@ static void pieces_are_tokens(void **state)
     assert_int_equal(wte_vocab_spelling_of(v), WTE_SPELLING_METASPACE);
     assert_int_equal(wte_vocab_size(v), 5);
     static const wte_token_kind kinds[] = { WTE_TOKEN_SPECIAL, WTE_TOKEN_SPECIAL, WTE_TOKEN_NORMAL,
-                                            WTE_TOKEN_ADDED, WTE_TOKEN_NORMAL };
+                                            WTE_TOKEN_ADDED, WTE_TOKEN_UNUSED };
     for (uint64_t i = 0; i < 5; i++) assert_int_equal(wte_vocab_kind(v, i), kinds[i]);
     check_text(v, 2, "\xe2\x96\x81the", " the");
     assert_ok(wte_vocab_find(v, " the", 4, &id, NULL, &err), err);
@@ -117,7 +117,7 @@ static void check_golden(const char *name, uint64_t count)
     FILE *f = fopen(test_data(path), "r");
     assert_non_null(f);
     static const wte_token_kind kinds[] = { WTE_TOKEN_NONE,    WTE_TOKEN_NORMAL, WTE_TOKEN_SPECIAL,
-                                            WTE_TOKEN_SPECIAL, WTE_TOKEN_ADDED,  WTE_TOKEN_NORMAL,
+                                            WTE_TOKEN_SPECIAL, WTE_TOKEN_ADDED,  WTE_TOKEN_UNUSED,
                                             WTE_TOKEN_BYTE };
     for (uint64_t id = 0; id < count; id++) {
         uint64_t bytes;
@@ -151,7 +151,7 @@ static void a_folder_leads_to_its_model(void **state)
     wte_vocab *v;
     wte_error err = { 0 };
     proto p = { .n = 0 };
-    static const char added[] = "{\"<extra>\": 3, \"<unk>\": 0}";
+    static const char added[] = "{\"<extra>\": 3, \"<unk>\": 0, \"b\": 2}";
     p_piece(&p, "<unk>", 2);
     p_piece(&p, "a", 1);
     for (int i = 0; i < 2; i++) {
@@ -160,8 +160,9 @@ static void a_folder_leads_to_its_model(void **state)
         assert_ok(wte_vocab_open(dir, NULL, &v, &err), err);
         assert_string_equal(wte_vocab_path(v), path);
         assert_int_equal(wte_vocab_size(v), 2 + i);
+        assert_int_equal(wte_vocab_kind(v, 2), i ? WTE_TOKEN_UNUSED : WTE_TOKEN_NONE);
         wte_vocab_free(v);
-        p_piece(&p, "b", 1);
+        p_piece(&p, "b", 5);
     }
     snprintf(path, sizeof path, "%s/added_tokens.json", dir);
     test_write_file(path, added, sizeof added - 1);
@@ -169,6 +170,7 @@ static void a_folder_leads_to_its_model(void **state)
     assert_int_equal(wte_vocab_size(v), 4);
     check_text(v, 3, "<extra>", "<extra>");
     assert_int_equal(wte_vocab_kind(v, 3), WTE_TOKEN_ADDED);
+    assert_int_equal(wte_vocab_kind(v, 2), WTE_TOKEN_ADDED); /* says more than that it is unused */
     wte_vocab_free(v);
     test_scratch_remove(dir);
 }

@@ -102,7 +102,7 @@ static void kinds_become_those_of_a_vocabulary(void **state)
                                      WTE_TAG_UNUSED,
                                      99 };
     static const wte_token_kind want[] = { WTE_TOKEN_SPECIAL, WTE_TOKEN_SPECIAL, WTE_TOKEN_NORMAL,
-                                           WTE_TOKEN_ADDED,   WTE_TOKEN_BYTE,    WTE_TOKEN_NORMAL,
+                                           WTE_TOKEN_ADDED,   WTE_TOKEN_BYTE,    WTE_TOKEN_UNUSED,
                                            WTE_TOKEN_NORMAL };
     wte_token_list t = list_of(texts, 7);
     memcpy(t.tag, kinds, 7);
@@ -111,6 +111,60 @@ static void kinds_become_those_of_a_vocabulary(void **state)
     assert_int_equal(id_of(v, "\n", NULL), 4);
     assert_int_equal(id_of(v, "<unk>", NULL), 0);
     wte_vocab_free(v);
+    wte__token_list_clear(&t);
+}
+
+static void an_unused_token_keeps_its_kind_and_is_spelled_like_a_normal_one(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "\xc4\xa0the", "\xc4\xa0of", "<0x41>" };
+    wte_token_list t = list_of(texts, 3);
+    t.form = WTE_FORM_BYTE_LEVEL;
+    memset(t.tag, WTE_TAG_UNUSED, 2);
+    wte_vocab *v = vocab_of(&t);
+    char text[8];
+    assert_int_equal(wte_vocab_kind(v, 0), WTE_TOKEN_UNUSED);
+    assert_int_equal(wte_vocab_kind(v, 1), WTE_TOKEN_UNUSED);
+    assert_int_equal(wte_vocab_text(v, 1, text, sizeof text), 3);
+    assert_memory_equal(text, " of", 3);
+    assert_int_equal(id_of(v, " the", NULL), 0);
+    wte_vocab_free(v);
+    wte__token_list_clear(&t);
+}
+
+static void texts_that_are_no_utf8_are_counted_and_kept(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "caf\xe9", "caf\xc3\xa9", "\xed\xa0\x80",
+                                         "",        "x",           "\xf0\x9f\x98" };
+    wte_token_list t = list_of(texts, 6);
+    wte_vocab *v = vocab_of(&t);
+    assert_int_equal(wte_vocab_not_utf8(v), 3);
+    for (uint64_t i = 0; i < 6; i++) {
+        uint64_t n = 99;
+        const char *text = wte_vocab_spelled(v, i, &n);
+        assert_int_equal(n, strlen(texts[i]));
+        assert_memory_equal(text, texts[i], n);
+        assert_int_equal(id_of(v, texts[i], NULL), i);
+    }
+    wte_vocab_free(v);
+    wte__token_list_clear(&t);
+}
+
+static void tokens_that_their_text_does_not_find_are_counted(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "x", "y", "x", "x", "", "" };
+    wte_token_list t = list_of(texts, 6);
+    for (int first = 0; first < 2; first++) {
+        t.first_wins = first;
+        wte_vocab *v = vocab_of(&t);
+        assert_int_equal(wte_vocab_duplicates(v), 3);
+        for (uint64_t i = 0; i < 6; i++)
+            assert_int_equal(wte_vocab_is_duplicate(v, i), id_of(v, texts[i], NULL) != i);
+        assert_false(wte_vocab_is_duplicate(v, 6));
+        wte_vocab_free(v);
+    }
     wte__token_list_clear(&t);
 }
 
@@ -220,6 +274,12 @@ static const struct CMUnitTest tests[] = {
     TEST("the first or the last of equal texts is found",
          the_first_or_the_last_of_equal_texts_is_found),
     TEST("kinds become those of a vocabulary", kinds_become_those_of_a_vocabulary),
+    TEST("an unused token keeps its kind and is spelled like a normal one",
+         an_unused_token_keeps_its_kind_and_is_spelled_like_a_normal_one),
+    TEST("texts that are no UTF-8 are counted and kept",
+         texts_that_are_no_utf8_are_counted_and_kept),
+    TEST("tokens that their text does not find are counted",
+         tokens_that_their_text_does_not_find_are_counted),
     TEST("the spelling told is the spelling taken", the_spelling_told_is_the_spelling_taken),
     TEST("an empty list is no vocabulary", an_empty_list_is_no_vocabulary),
     TEST("too many tokens are no vocabulary", too_many_tokens_are_no_vocabulary),

@@ -31,6 +31,7 @@ typedef struct wte_finding {
     uint32_t n_ids;      /* the first of them, ascending */
     bool rows;           /* they are stored rows: ids reach these through a mapping */
     uint64_t ids[WTE_FINDING_IDS];
+    bool of_adapter; /* their tokens are those of the adapter's tokenizer */
 } wte_finding;
 
 /** What the findings are made of. Counts are 0 where there is no such thing. */
@@ -49,6 +50,10 @@ typedef struct wte_check_facts {
     uint64_t duplicates, near;    /* stored rows that equal, or nearly equal, an earlier one */
     double norm_least, norm_median, norm_most; /* of rows that have a token and are not zero */
     double head_median;                        /* the same of the head */
+    bool has_adapter;
+    uint64_t adapter_rows, adapter_dim; /* the table that it saves, or whose change it is */
+    uint64_t adapter_head_rows;
+    uint64_t adapter_needs; /* rows that the base must have for it */
 } wte_check_facts;
 
 typedef enum wte_token_class {
@@ -56,7 +61,7 @@ typedef enum wte_token_class {
     WTE_CLASS_SPECIAL = 1,
     WTE_CLASS_BYTE = 2,
     WTE_CLASS_PARTIAL_UTF8 = 3, /* its bytes are no whole characters */
-    WTE_CLASS_UNUSED = 4        /* no token, or one whose text says unused or reserved */
+    WTE_CLASS_UNUSED = 4        /* no token, or one whose kind or text says unused or reserved */
 } wte_token_class;
 WTE_API const char *wte_token_class_name(wte_token_class c); /* "partial UTF-8"; never NULL */
 
@@ -79,19 +84,20 @@ typedef struct wte_check_options {
     wte_pool *pool;
     const wte_progress *progress; /* rows, of the pass at hand */
     const wte_allocator *allocator;
+    const wte_model *adapter; /* an adapter that is meant for the model, or NULL */
 } wte_check_options;
 #define WTE_CHECK_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(wte_check_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL                  \
+        sizeof(wte_check_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL, NULL            \
     }
 
 typedef struct wte_check wte_check;
 /** Check a model. Findings are sorted: errors first, then by code and subject.
  *  returns  E_NOT_FOUND for a code in `only` that there is not; E_RANGE for an id in `tokens`
- *           without a row (err->where = its position); what the files give when they cannot be read
- *  cost     one pass over the input table, one over a head that is stored apart (two for their
- *           comparison), and a second one of the table for near duplicates and mean rows; 23 bytes
- *           of memory a row, in the second pass 60 more */
+ *           without a row (err->where = its position); E_ARGUMENT for an adapter that is none; what
+ * the files give when they cannot be read cost     one pass over the input table, one over a head
+ * that is stored apart (two for their comparison), and a second one of the table for near
+ * duplicates and mean rows; 23 bytes of memory a row, in the second pass 60 more */
 WTE_API WTE_MUST_CHECK wte_status wte_model_check(const wte_model *m, const wte_check_options *opt,
                                                   wte_check **out, wte_error *err);
 WTE_API void wte_check_free(wte_check *c); /* NULL is fine */

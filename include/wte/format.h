@@ -22,11 +22,13 @@ typedef enum wte_format {
     WTE_FORMAT_NPZ = 10,
     WTE_FORMAT_TORCH = 11,         /* .pt, .pth, .bin, .ckpt: zip, the form before 1.6, or tar */
     WTE_FORMAT_TORCH_INDEX = 12,   /* pytorch_model.bin.index.json and its shards, as one file */
+    WTE_FORMAT_TORCH_PARTS = 13,   /* consolidated.00.pth and all that follow, joined */
     WTE_FORMAT_WORD2VEC_TEXT = 20, /* "rows dim", then a word and its numbers a line */
     WTE_FORMAT_GLOVE = 21,         /* the same without the first line */
     WTE_FORMAT_CSV = 22,           /* numbers between commas or tabs, perhaps tokens before them */
     WTE_FORMAT_WORD2VEC = 23,      /* "rows dim", then a word and its numbers in binary */
-    WTE_FORMAT_FASTTEXT = 24       /* its own .bin, or .ftz: "vectors", "input", "output" */
+    WTE_FORMAT_FASTTEXT = 24,      /* its own .bin, or .ftz: "vectors", "input", "output" */
+    WTE_FORMAT_LLMC = 30           /* a checkpoint of llm.c */
 } wte_format;
 
 typedef struct wte_file_options {
@@ -55,10 +57,11 @@ typedef struct wte_tensor {
     bool column_major;    /* stored column by column (Fortran order) */
     bool big_endian;      /* elements are stored with the most significant byte first */
     wte_block_type block; /* NONE, or the blocks that each row is made of: wte_type_name */
-    bool made;            /* rows are made of what is stored (text, packed records, sums) */
-    bool strided;     /* elements lie apart, at `stride`; bytes reach from the first to the last */
-    bool unpacked;    /* its part is a copy in memory of what is packed in the file */
-    uint64_t storage; /* tensors of the same storage may share bytes; WTE_NOWHERE: it has its own */
+    bool made;            /* rows are made of what is stored (text, records, sums, pieces) */
+    bool strided;  /* elements lie apart, at `stride`; bytes reach from the first to the last */
+    bool unpacked; /* its part is a copy in memory of what is packed in the file */
+    uint64_t
+        storage; /* tensors of the same one may share bytes: wte_file_storage; or WTE_NOWHERE */
     uint64_t stride[WTE_MAX_RANK]; /* between neighbours of each dimension, in elements */
 } wte_tensor;
 
@@ -97,6 +100,10 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_rows(const wte_file *f, uint64_t i, w
 WTE_API WTE_MUST_CHECK wte_status wte_file_row_place(const wte_file *f, uint64_t i, uint64_t row,
                                                      uint64_t *offset, uint64_t *bytes,
                                                      wte_error *err);
+/** The part that a row of tensor i lies in: the tensor's own, but where its rows are spread over
+ * several parts (WTE_FORMAT_TORCH_PARTS). Of a row that there is not, or a piece of which lies in
+ * each part, it is the tensor's too. */
+WTE_API uint32_t wte_file_row_part(const wte_file *f, uint64_t i, uint64_t row);
 /** Copy `n` bytes of tensor i from byte `at` of it, as stored. E_RANGE. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at,
                                                 void *out, uint64_t n, wte_error *err);
@@ -114,7 +121,43 @@ WTE_API uint64_t wte_file_strays(const wte_file *f);
 WTE_API WTE_MUST_CHECK wte_status wte_file_stray(const wte_file *f, uint64_t i, wte_tensor *out,
                                                  wte_error *err);
 
-/** How many files the tensors lie in: the shards of an index (not itself), else one. */
+/** Storages: what the tensors of a PyTorch checkpoint are views of. Each is stored whole, however
+ * little of it they reach. Only those are listed that a tensor or a stray is a view of. */
+typedef struct wte_storage {
+    const char *name; /* its key in the checkpoint; as name and name_bytes of a tensor */
+    uint64_t name_bytes;
+    uint64_t offset, bytes; /* in the file of its part */
+    uint32_t part;
+    bool unpacked; /* as that of its tensors */
+} wte_storage;
+WTE_API uint64_t wte_file_storages(const wte_file *f);
+/** Storage number i, which tensors give; E_RANGE. *out borrows from f. */
+WTE_API WTE_MUST_CHECK wte_status wte_file_storage(const wte_file *f, uint64_t i, wte_storage *out,
+                                                   wte_error *err);
+
+/** Where the bytes of the files go. */
+typedef struct wte_account {
+    uint64_t stored;     /* of all files */
+    uint64_t used;       /* by elements of tensors and strays, every byte once */
+    uint64_t strays;     /* of these: by strays */
+    uint64_t sliced;     /* of storages, where no tensor reaches */
+    uint64_t duplicate;  /* of tensors that repeat an earlier one elsewhere (see same_as) */
+    uint64_t duplicates; /* how many tensors do */
+} wte_account;
+/** Account for the bytes of the files.
+ *
+ *  storage_used  for each storage, how many of its bytes tensors use; or NULL. Where tensors lie
+ *                in it with gaps it is the smaller of what they span and what their elements take
+ *  same_as       for each tensor the first one of the same type, shape and bytes that lies
+ *                elsewhere, or WTE_NOWHERE; NULL: tensors are not compared
+ *  progress      tensors compared; may be NULL. E_CANCELLED
+ *  cost          with same_as, 12 KiB of each tensor of which another has type and shape, and all
+ *                of those that agree so far; else nothing is read */
+WTE_API WTE_MUST_CHECK wte_status wte_file_account(const wte_file *f, uint64_t *storage_used,
+                                                   uint64_t *same_as, const wte_progress *progress,
+                                                   wte_account *out, wte_error *err);
+
+/** How many files the tensors lie in: shards of an index (not itself), parts of a model, or one. */
 WTE_API uint32_t wte_file_parts(const wte_file *f);
 WTE_API const char *wte_file_part_path(const wte_file *f, uint32_t part);
 WTE_API uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part); /* size of that file */

@@ -33,12 +33,16 @@ typedef enum wte_role {
     WTE_ROLE_OTHER = 3  /* looked like one, but is a position, type, patch, ... table */
 } wte_role;
 
+/** The part of an encoder-decoder model that a table belongs to. */
+typedef enum wte_part { WTE_PART_NONE = 0, WTE_PART_ENCODER = 1, WTE_PART_DECODER = 2 } wte_part;
+
 /** One tensor that was considered for a role. */
 typedef struct wte_candidate {
     uint64_t tensor; /* index in the model's file */
     wte_role role;
     int32_t score;   /* higher is better; <= 0 is excluded */
     const char *why; /* the rule that decided, one line; lives as long as the model */
+    wte_part part;
 } wte_candidate;
 
 /** The table that plays a role. */
@@ -63,12 +67,12 @@ typedef enum wte_flag { WTE_FLAG_ABSENT = 0, WTE_FLAG_FALSE = 1, WTE_FLAG_TRUE =
  * are "" and numbers 0 when absent.
  */
 typedef struct wte_model_config {
-    const char *path; /* of config.json, or of a GGUF file; "" when there is neither */
+    const char *path; /* of config.json, params.json, or a GGUF or llm.c file; "": none */
     const char *model_type;
     const char *text_model_type; /* of the nested text config */
     const char *architecture;    /* the first of `architectures` */
     uint64_t vocab_size, hidden_size, embedding_size;
-    int64_t pad_token_id;         /* -1 when absent or null */
+    int64_t pad_token_id;         /* -1 when absent or null, here and below */
     wte_flag tie_top, tie_nested; /* the stored flags */
     const char *tie_nested_at;    /* where the nested one stands: "text_config", ... */
     bool tied;                    /* tie_word_embeddings as resolved */
@@ -78,6 +82,7 @@ typedef struct wte_model_config {
     double factor_exact;          /* before it is rounded to the table's type */
     const char *factor_rule;      /* "gemma: sqrt(hidden_size), rounded to bf16", or "" */
     bool tie_decided; /* a stored flag or a known family decided `tied`; false: it is a guess */
+    int64_t bos_token_id, eos_token_id; /* of several the largest */
 } wte_model_config;
 
 /** Open a file of tensors, a directory (config.json, index and shards or one file, tokenizer
@@ -95,10 +100,43 @@ WTE_API const wte_file *wte_model_file(const wte_model *m);   /* NULL for "demo"
 WTE_API const wte_vocab *wte_model_vocab(const wte_model *m); /* NULL when there is none */
 /** Why there is no vocabulary though a file was there: a message, or "" */
 WTE_API const char *wte_model_vocab_problem(const wte_model *m);
+/** What was taken where the path leads to several models (a snapshot of a hub's cache, a text
+ * encoder of a pipeline), one line; "" when it is plain. */
+WTE_API const char *wte_model_note(const wte_model *m);
 WTE_API const wte_model_config *wte_model_config_of(const wte_model *m);
+/** What an adapter (PEFT) has of the embedding; its input table, when it saves one, is found like
+ * any other. Texts are "" and numbers 0 when absent. */
+typedef struct wte_model_adapter {
+    const char *path; /* of adapter_config.json, or "" */
+    const char *kind; /* peft_type: "LORA", ... */
+    const char *base; /* base_model_name_or_path */
+    uint64_t rank;    /* r */
+    uint64_t factors; /* tensors that are factors of low-rank changes, of whatever layer */
+    bool lora_input, lora_head;     /* some of them are the embedding's, the head's */
+    uint64_t lora_rank;             /* of the embedding's, as stored */
+    uint64_t lora_rows, lora_dim;   /* the table that they change */
+    uint64_t token_rows, token_dim; /* replacement rows of single tokens */
+    const uint64_t *token_ids;      /* whose rows these are, as the config says */
+    uint64_t n_token_ids;
+} wte_model_adapter;
+/** NULL when the model is no adapter. */
+WTE_API const wte_model_adapter *wte_model_adapter_of(const wte_model *m);
 WTE_API uint64_t wte_model_candidates(const wte_model *m); /* sorted by role, then score */
 WTE_API const wte_candidate *wte_model_candidate(const wte_model *m,
                                                  uint64_t i); /* NULL past end */
+/** What the stored bytes of a candidate say. */
+typedef struct wte_candidate_facts {
+    uint64_t bytes, hash; /* XXH3 of the stored bytes, 64 bits */
+    uint64_t
+        like; /* the first candidate with the same bytes, type and shape; itself when none is */
+    bool one_storage; /* with that one: two names of bytes that are stored once */
+} wte_candidate_facts;
+/** Compare candidate i with those before it. cost: reads it, and the others of its size. E_RANGE.
+ */
+WTE_API WTE_MUST_CHECK wte_status wte_model_candidate_facts(const wte_model *m, uint64_t i,
+                                                            const wte_allocator *allocator,
+                                                            wte_candidate_facts *out,
+                                                            wte_error *err);
 /** The input table, or E_NOT_FOUND naming the nearest candidates and --tensor. Borrows from m. */
 WTE_API WTE_MUST_CHECK wte_status wte_model_input(const wte_model *m, const wte_model_table **out,
                                                   wte_error *err);

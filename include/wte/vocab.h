@@ -39,7 +39,8 @@ typedef enum wte_token_kind {
     WTE_TOKEN_NORMAL = 1,
     WTE_TOKEN_ADDED = 2,   /* from added_tokens, not special */
     WTE_TOKEN_SPECIAL = 3, /* from added_tokens, special */
-    WTE_TOKEN_BYTE = 4     /* one byte, as <0x0A> */
+    WTE_TOKEN_BYTE = 4,    /* one byte, as <0x0A> */
+    WTE_TOKEN_UNUSED = 5   /* GGUF and sentencepiece: has an id and a text, but no meaning yet */
 } wte_token_kind;
 
 /** Open a file (by content: JSON, sentencepiece or lines), or in a directory the first of
@@ -70,6 +71,12 @@ WTE_API wte_vocab_spelling wte_vocab_spelling_of(const wte_vocab *v);
 WTE_API uint64_t wte_vocab_count(const wte_vocab *v); /* tokens: ids that have a text */
 WTE_API uint64_t wte_vocab_size(const wte_vocab *v);  /* largest id + 1 */
 WTE_API uint64_t wte_vocab_holes(const wte_vocab *v); /* size - count */
+/** Tokens whose spelled text is no valid UTF-8. Their bytes are kept as they are. */
+WTE_API uint64_t wte_vocab_not_utf8(const wte_vocab *v);
+/** Tokens whose spelled text belongs to another id too, which find gives in their place; and
+ * whether a token is one of them. */
+WTE_API uint64_t wte_vocab_duplicates(const wte_vocab *v);
+WTE_API bool wte_vocab_is_duplicate(const wte_vocab *v, uint64_t id);
 WTE_API wte_token_kind wte_vocab_kind(const wte_vocab *v, uint64_t id);
 /** The text as the file spells it; NULL for a hole. Lives as long as v. Not NUL-terminated. */
 WTE_API const char *wte_vocab_spelled(const wte_vocab *v, uint64_t id, uint64_t *bytes);

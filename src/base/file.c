@@ -30,6 +30,20 @@ static const char *kind_text(mode_t mode)
     return "no regular file";
 }
 
+/* Why a path that could not be opened could not: a link may be there though its file is not. */
+static wte_status tell_missing(const char *path, int why, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN], led[WTE__NAME_SHOWN], target[WTE_LIMIT_PATH];
+    wte__show_path(shown, path);
+    const ssize_t n = why == ENOENT ? readlink(path, target, sizeof target - 1) : -1;
+    if (n < 0) return wte__fail_os(err, WTE_E_IO, why, "%s", shown);
+    target[n] = '\0';
+    return wte__fail_os(err, WTE_E_IO, why,
+                        "%s: is a link to '%s', which is not there (a download that was not "
+                        "finished?)",
+                        shown, wte__show_path(led, target));
+}
+
 wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
@@ -38,7 +52,7 @@ wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
     int fd; /* O_NONBLOCK: a pipe without a writer must not hang us */
     do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (fd < 0 && errno == EINTR);
-    if (fd < 0) return wte__fail_os(err, WTE_E_IO, errno, "%s", wte__show_path(shown, path));
+    if (fd < 0) return tell_missing(path, errno, err);
     struct stat st;
     if (fstat(fd, &st) != 0) {
         int why = errno;
@@ -114,6 +128,18 @@ void wte__file_close(wte__file *f)
     f->fd = -1;
 }
 
+static wte_status shrank(const wte__file *f, uint64_t at, const char *path, wte_error *err)
+{
+    struct stat now;
+    char shown[WTE__NAME_SHOWN];
+    /* it may have grown again since */
+    const bool known = fstat(f->fd, &now) == 0 && (uint64_t)now.st_size <= at;
+    return wte__fail(err, WTE_E_FORMAT, at,
+                     "%s: ends at byte %" PRIu64 ", but had %" PRIu64
+                     " when it was opened: it shrank",
+                     wte__show_path(shown, path), known ? (uint64_t)now.st_size : at, f->size);
+}
+
 wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_t n,
                              const char *path, wte_error *err)
 {
@@ -137,11 +163,7 @@ wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_
             if (err) err->where = at + done;
             return s;
         }
-        if (got == 0)
-            return wte__fail(err, WTE_E_FORMAT, at + done,
-                             "%s: ends at byte %" PRIu64 ", but had %" PRIu64
-                             " when it was opened: it shrank",
-                             wte__show_path(shown, path), at + done, f->size);
+        if (got == 0) return shrank(f, at + done, path, err);
         done += (uint64_t)got;
     }
     return WTE_OK;
@@ -190,6 +212,12 @@ wte__path_kind wte__path_kind_of(const char *path, uint64_t *bytes)
     if (!S_ISREG(st.st_mode)) return WTE__PATH_OTHER;
     if (bytes) *bytes = (uint64_t)st.st_size;
     return WTE__PATH_FILE;
+}
+
+bool wte__path_dangles(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st) != 0 && errno == ENOENT;
 }
 
 bool wte__path_join(char *out, const char *dir, const char *name)

@@ -42,6 +42,8 @@ typedef enum wte__path_kind {
 } wte__path_kind;
 wte__path_kind wte__path_kind_of(const char *path,
                                  uint64_t *bytes); /* bytes of a file; may be NULL */
+/* A link that leads to nothing; to open it fails and tells where it leads. */
+bool wte__path_dangles(const char *path);
 /* dir + "/" + name into out (WTE_LIMIT_PATH bytes); false when too long. name absolute = name
  * alone. */
 bool wte__path_join(char *out, const char *dir, const char *name);

@@ -62,7 +62,7 @@
 #define WTE_LIMIT_VOCAB_HOLES 1048576u
 /* Text of one token: the longest in public vocabularies have some hundred bytes. */
 #define WTE_LIMIT_TOKEN_TEXT 1048576u
-/* Files of one sharded model: DeepSeek-V3 has 163. */
+/* Files of one sharded model, parts of one in parts: DeepSeek-V3 has 163. */
 #define WTE_LIMIT_SHARDS 4096u
 /* One table in memory when the caller sets no limit: 1 TiB. */
 #define WTE_LIMIT_TABLE_BYTES 1099511627776u

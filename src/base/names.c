@@ -75,6 +75,11 @@ bool wte__names_add(wte__names *n, wte_bytes text, uint64_t *value, bool *found)
     return true;
 }
 
+void wte__names_expect(const wte__names *n, wte_bytes text)
+{
+    if (n->cap && text.data) __builtin_prefetch(&n->slots[hash_of(n, text) & (n->cap - 1)], 1);
+}
+
 bool wte__names_find(const wte__names *n, wte_bytes text, uint64_t *value)
 {
     if (n->count == 0) return false;

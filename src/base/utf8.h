@@ -4,6 +4,8 @@
 #define WTE_SRC_BASE_UTF8_H
 #include <stdint.h>
 
+#include "base/span.h"
+
 /* Length of the character at p (1..4) and its code point, or 0 when the bytes there are no
  * character. */
 static inline uint32_t wte__utf8_get(const uint8_t *p, uint64_t left, uint32_t *code)
@@ -26,6 +28,17 @@ static inline uint32_t wte__utf8_get(const uint8_t *p, uint64_t left, uint32_t *
         return 0;
     *code = c;
     return n;
+}
+
+/* Whether text is whole characters throughout. */
+static inline bool wte__utf8_valid(wte_bytes text)
+{
+    uint32_t code, n;
+    for (uint64_t i = 0; i < text.size; i += n) {
+        n = wte__utf8_get(text.data + i, text.size - i, &code);
+        if (n == 0) return false;
+    }
+    return true;
 }
 
 /* Writes code (a valid scalar value) as 1..4 bytes. */

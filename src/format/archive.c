@@ -4,6 +4,8 @@
 #include "format/torch.h"
 #include "format/zip.h"
 
+#define KERAS "model.weights.h5" /* in every .keras file, beside its config.json */
+
 static bool ends_in(const char *name, size_t n, const char *end)
 {
     const size_t k = strlen(end);
@@ -34,6 +36,12 @@ static wte_status tell(wte_file *f, wte__zip *z, wte_error *err)
             return wte__npz_read(f, z, err);
         }
     }
+    size_t keras;
+    if (wte__zip_find(z, KERAS, sizeof KERAS - 1, &keras))
+        return wte__fail(
+            err, WTE_E_UNSUPPORTED, 0,
+            "%s: is a Keras model (a zip archive with '%s'); this build does not read it", f->path,
+            KERAS);
     const wte__zip_entry *first = z->n ? &z->entries[0] : NULL;
     return wte__fail(
         err, WTE_E_UNSUPPORTED, 0,

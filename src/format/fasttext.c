@@ -129,7 +129,7 @@ static void release(wte_file *f)
     f->made = NULL;
 }
 
-static const wte__maker maker = { make_rows, NULL, release };
+static const wte__maker maker = { .rows = make_rows, .release = release };
 
 /* Reading ------------------------------------------------------------------------------------- */
 

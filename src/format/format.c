@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "format/format.h"
 #include "format/gz.h"
+#include "format/parts.h"
 
 static const struct {
     wte_format format;
@@ -22,6 +23,7 @@ static const struct {
     { WTE_FORMAT_NPY, "npy", wte__npy_match, wte__npy_read },
     { WTE_FORMAT_TORCH, "PyTorch", wte__torch_match, wte__torch_read },
     { WTE_FORMAT_NPZ, "npz", wte__zip_match, wte__archive_read },
+    { WTE_FORMAT_LLMC, "llm.c", wte__llmc_match, wte__llmc_read },
     { WTE_FORMAT_WORD2VEC_TEXT, "word2vec text", wte__word2vec_text_match, wte__word_vectors_read },
     { WTE_FORMAT_GLOVE, "GloVe", wte__glove_match, wte__word_vectors_read },
     { WTE_FORMAT_CSV, "CSV", wte__csv_match, wte__word_vectors_read },
@@ -30,6 +32,8 @@ static const struct {
     /* an index is told from JSON, and which of the two it is, from the first of its shards */
     { WTE_FORMAT_SAFETENSORS_INDEX, "safetensors index", wte__shards_match, wte__shards_read },
     { WTE_FORMAT_TORCH_INDEX, "PyTorch index", wte__shards_match, wte__shards_read },
+    /* and parts from their names: each alone is a checkpoint */
+    { WTE_FORMAT_TORCH_PARTS, "PyTorch parts", wte__torch_match, wte__torch_read },
 };
 #define N_FORMATS (sizeof formats / sizeof formats[0])
 
@@ -139,6 +143,10 @@ static wte_status read_content(wte_file *f, wte_error *err)
     WTE_TRY(read_as(f, &head, WTE__MATCH_YES, err));
     if (f->format != WTE_FORMAT_UNKNOWN) return WTE_OK;
     WTE_TRY(wte__foreign(&head, f->path, err));
+    const char *other = is_text(&head) ? NULL : wte__foreign_name(f->path);
+    if (other)
+        return wte__fail(err, WTE_E_UNSUPPORTED, 0,
+                         "%s: by its name %s; this build does not read it", f->path, other);
     WTE_TRY(read_as(f, &head, WTE__MATCH_PERHAPS, err));
     return f->format != WTE_FORMAT_UNKNOWN ? WTE_OK : unknown(&head, f->path, err);
 }
@@ -186,7 +194,9 @@ wte_status wte_file_open(const char *path, const wte_file_options *opt, wte_file
     if (!path) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_file_open: path is NULL");
     WTE_TRY(create(path, opt, &f, err));
     wte_status status = wte__file_open(&f->parts[0].file, path, err);
-    if (status == WTE_OK) status = read_content(f, err);
+    bool parts = false;
+    if (status == WTE_OK) status = wte__parts_read(f, &parts, err);
+    if (status == WTE_OK && !parts) status = read_content(f, err);
     if (status != WTE_OK) {
         wte_file_free(f);
         return status;
@@ -234,6 +244,7 @@ void wte_file_free(wte_file *f)
     wte__free(a, f->entries, f->entries_cap * sizeof *f->entries);
     wte__free(a, f->dims, f->dims_cap * sizeof *f->dims);
     wte__free(a, f->metadata, f->metadata_cap * sizeof *f->metadata);
+    wte__free(a, f->storages, f->storages_cap * sizeof *f->storages);
     wte__free(a, f->text, f->text_bytes + 1);
     wte__free(a, f->unpacked, f->unpacked_cap);
     wte__names_clear(&f->names);
@@ -362,6 +373,16 @@ wte_status wte_file_row_place(const wte_file *f, uint64_t i, uint64_t row, uint6
     return wte__entry_place(e, &rows, row, offset, bytes, err);
 }
 
+uint32_t wte_file_row_part(const wte_file *f, uint64_t i, uint64_t row)
+{
+    wte_rows rows;
+    if (!f || i >= f->n_listed) return 0;
+    const wte__entry *e = &f->entries[i];
+    const bool spread = (e->flags & WTE__MADE) && f->maker->part;
+    if (!spread || wte__entry_rows(e, &rows, NULL) != WTE_OK || row >= rows.rows) return e->part;
+    return f->maker->part(e, row);
+}
+
 wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at, void *out, uint64_t n,
                          wte_error *err)
 {
@@ -376,6 +397,7 @@ wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at, void *out, 
                          "%s: tensor '%s' has %" PRIu64 " bytes; %" PRIu64 " from byte %" PRIu64
                          " on are not all there",
                          part->path, wte__show(shown, e->name, e->name_bytes), e->bytes, n, at);
+    if ((e->flags & WTE__MADE) && f->maker->read) return f->maker->read(e, at, out, n, err);
     return wte__file_read_at(&part->file, e->offset + at, out, n, part->path, err);
 }
 

@@ -27,7 +27,8 @@ typedef struct wte__entry {
     uint8_t block; /* wte_block_type; dtype is none then */
 } wte__entry;
 
-/* Rows that are made by the format's own code from what is stored: text, packed records, sums. */
+/* Rows that are made by the format's own code from what is stored: text, packed records, sums,
+ * pieces in several parts. */
 #define WTE__MADE 16u
 typedef struct wte__maker {
     wte_status (*rows)(const wte__entry *e, wte_rows *out, wte_error *err);
@@ -35,6 +36,10 @@ typedef struct wte__maker {
     wte_status (*place)(const wte__entry *e, uint64_t row, uint64_t *offset, uint64_t *bytes,
                         wte_error *err);
     void (*release)(wte_file *f); /* frees f->made; also of a file that was not read to its end */
+    /* Of tensors that lie in several parts: the part that a row (< rows) is in, and bytes (that are
+     * there) as stored. NULL: all is in the entry's own part. */
+    uint32_t (*part)(const wte__entry *e, uint64_t row);
+    wte_status (*read)(const wte__entry *e, uint64_t at, void *out, uint64_t n, wte_error *err);
 } wte__maker;
 
 typedef struct wte__part {
@@ -68,6 +73,8 @@ struct wte_file {
     size_t n_dims, dims_cap;
     wte__pair *metadata;
     size_t n_metadata, metadata_cap;
+    wte_storage *storages; /* `unpacked` is not set */
+    size_t n_storages, storages_cap;
     wte__names names; /* of the listed ones */
     wte_token_list tokens;
     struct wte__gguf *gguf;  /* metadata of a GGUF file, else NULL */
@@ -128,6 +135,9 @@ const char *wte__nearest(const wte_file *f, const char *name, uint64_t bytes,
 
 /* Names the thing that is no file of tensors; WTE_OK when nothing is recognised. */
 wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err);
+/* What a file is by its name alone; NULL when that says nothing. For files without a mark of their
+ * own, when their content has told nothing. */
+const char *wte__foreign_name(const char *path);
 /* The same for a file that must be safetensors or PyTorch's, because an index says so; *kind is
  * which. Whatever else it is is named (a pointer to the shard, a web page, another format). */
 wte_status wte__shard_kind(const wte__file *file, const char *path, wte_format *kind,
@@ -173,6 +183,8 @@ wte__match wte__torch_match(const wte__head *head);
 wte_status wte__torch_read(wte_file *f, wte_error *err);
 /* One of several, whichever form it has. */
 wte_status wte__torch_read_part(wte_file *f, uint32_t part, wte__names *names, wte_error *err);
+wte__match wte__llmc_match(const wte__head *head);
+wte_status wte__llmc_read(wte_file *f, wte_error *err);
 struct wte__zip;
 wte_status wte__npz_read(wte_file *f, struct wte__zip *z, wte_error *err);
 

@@ -392,15 +392,16 @@ static wte_status load_header(reader *r)
     WTE_TRY(
         wte__file_read_at(&part->file, 0, start, LENGTH_BYTES + (left > 0), part->path, r->err));
     uint64_t n = length_of(start);
+    if (n > left) /* whatever the cap is */
+        return wte__fail(r->err, WTE_E_FORMAT, 0,
+                         "%s: truncated: needs %" PRIu64 " bytes for its header, but has %" PRIu64,
+                         part->path, n > UINT64_MAX - LENGTH_BYTES ? UINT64_MAX : n + LENGTH_BYTES,
+                         part->file.size);
     if (n > cap)
         return wte__fail(r->err, WTE_E_LIMIT, 0,
                          "%s: a header of %" PRIu64 " bytes, but at most %" PRIu64
                          " are read (raise max_header_bytes)",
                          part->path, n, cap);
-    if (n > left)
-        return wte__fail(r->err, WTE_E_FORMAT, 0,
-                         "%s: truncated: needs %" PRIu64 " bytes for its header, but has %" PRIu64,
-                         part->path, n + LENGTH_BYTES, part->file.size);
     if (n == 0 || start[LENGTH_BYTES] != '{')
         return wte__fail(r->err, WTE_E_FORMAT, LENGTH_BYTES,
                          "%s: no safetensors file (or a broken one): its header of %" PRIu64

@@ -118,13 +118,16 @@ static wte_status read_map(reader *r)
     return r->n ? WTE_OK : refuse(r, "weight_map is empty: it lists no tensor");
 }
 
-/* Some other JSON: its beginning says what, white space apart ({"error": "not found"}). */
+/* Some other JSON: its beginning says what ({"error": "not found"}), in one line. */
 static wte_status no_index(const reader *r)
 {
     char shown[WTE__NAME_SHOWN], start[WTE__NAME_SHOWN];
     size_t n = 0;
     for (size_t i = 0; i < r->f->text_bytes && n < sizeof start; i++)
-        if (!strchr(" \t\r\n", r->f->text[i])) start[n++] = r->f->text[i];
+        if (!strchr(" \t\r\n", r->f->text[i]))
+            start[n++] = r->f->text[i];
+        else if (n && start[n - 1] != ' ')
+            start[n++] = ' ';
     return wte__fail(
         r->err, WTE_E_FORMAT, 0,
         "%s: is JSON text, not tensors, and no index of shards (no \"weight_map\"): %s", r->f->path,
@@ -199,10 +202,39 @@ static wte_status check_kind(reader *r, size_t i)
                      part->path, wte_format_name(kind));
 }
 
+/* How many files from i on are not there, and how many tensors the index puts into these. */
+static size_t count_missing(const reader *r, size_t i, const char *dir, size_t *tensors)
+{
+    bool gone[WTE_LIMIT_SHARDS] = { false };
+    char path[WTE_LIMIT_PATH];
+    size_t missing = 0;
+    for (; i < r->n_shards; i++) {
+        gone[i] = wte__path_join(path, dir, r->shards[i]) &&
+                  wte__path_kind_of(path, NULL) == WTE__PATH_NONE;
+        missing += gone[i];
+    }
+    *tensors = 0;
+    for (size_t k = 0; k < r->n; k++) *tensors += gone[r->list[k].part];
+    return missing;
+}
+
+static wte_status tell_missing(reader *r, size_t i, const char *dir, const char *tensor)
+{
+    char shard[WTE__NAME_SHOWN], rest[64] = "";
+    size_t tensors;
+    const size_t missing = count_missing(r, i, dir, &tensors);
+    if (tensors > 1)
+        snprintf(rest, sizeof rest, " (%zu shard%s of %zu, %zu tensors)", missing,
+                 missing == 1 ? "" : "s", r->n_shards, tensors);
+    return wte__fail(r->err, WTE_E_FORMAT, first_of(r, i)->at,
+                     "%s: shard '%s' is missing, which should hold '%s'%s", r->f->path,
+                     wte__show(shard, r->shards[i], strlen(r->shards[i])), tensor, rest);
+}
+
 static wte_status open_shard(reader *r, size_t i, const char *dir)
 {
     wte_file *f = r->f;
-    char path[WTE_LIMIT_PATH], a[WTE__NAME_SHOWN], b[WTE__NAME_SHOWN];
+    char path[WTE_LIMIT_PATH], name[WTE__NAME_SHOWN];
     const listing *l = first_of(r, i);
     if (!wte__path_join(path, dir, r->shards[i]))
         return wte__fail(r->err, WTE_E_FORMAT, l->at, "%s: the path of a shard is over %u bytes",
@@ -212,15 +244,13 @@ static wte_status open_shard(reader *r, size_t i, const char *dir)
     wte_error why = { 0 };
     wte_status status = wte__file_open(&part->file, path, &why);
     if (status == WTE_OK) return check_kind(r, i);
-    wte__show(a, r->shards[i], strlen(r->shards[i]));
-    wte__show(b, l->tensor.data, l->tensor.size);
+    wte__show(name, l->tensor.data, l->tensor.size);
     if (why.sys_errno == EMFILE)
         return wte__fail_os(r->err, WTE_E_LIMIT, EMFILE,
                             "%s: shard %zu of %zu: one file each is kept open (raise ulimit -n)",
                             f->path, i + 1, r->n_shards);
-    if (why.sys_errno == ENOENT)
-        status = wte__fail(r->err, WTE_E_FORMAT, l->at,
-                           "%s: shard '%s' is missing, which should hold '%s'", f->path, a, b);
+    if (why.sys_errno == ENOENT && !wte__path_dangles(path))
+        status = tell_missing(r, i, dir, name);
     else if (r->err)
         *r->err = why;
     return status;
@@ -278,6 +308,10 @@ static wte_status read_shard(reader *r, uint32_t part)
 
 static wte_status check_found(const reader *r)
 {
+    size_t misplaced = 0;
+    char all[64] = "";
+    for (size_t i = 0; i < r->n; i++) misplaced += !r->list[i].found;
+    if (misplaced > 1) snprintf(all, sizeof all, ", the first of %zu", misplaced);
     for (size_t i = 0; i < r->n; i++) {
         const listing *l = &r->list[i];
         if (l->found) continue;
@@ -287,12 +321,12 @@ static wte_status check_found(const reader *r)
         if (!l->elsewhere)
             return wte__fail(r->err, WTE_E_FORMAT, l->at,
                              "%s: tensor '%s' should be in '%s', but no shard has it (byte %" PRIu64
-                             ")",
-                             r->f->path, a, b, l->at);
+                             "%s)",
+                             r->f->path, a, b, l->at, all);
         const char *other = r->shards[l->elsewhere - 1];
         return wte__fail(r->err, WTE_E_FORMAT, l->at,
-                         "%s: tensor '%s' should be in '%s', but lies in '%s' (byte %" PRIu64 ")",
-                         r->f->path, a, b, wte__show(c, other, strlen(other)), l->at);
+                         "%s: tensor '%s' should be in '%s', but lies in '%s' (byte %" PRIu64 "%s)",
+                         r->f->path, a, b, wte__show(c, other, strlen(other)), l->at, all);
     }
     return WTE_OK;
 }

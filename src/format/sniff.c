@@ -1,8 +1,9 @@
-/* Telling what a file is that is no file of tensors: a pointer to one, a web page, another format.
- * Told from content alone; the name of a file proves nothing. */
+/* Telling what a file is that is no file of tensors: another format, or (base/sniff.h) what came in
+ * its place. Told from content alone; the name of a file proves nothing. */
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/sniff.h"
 #include "format/format.h"
 
 typedef struct magic {
@@ -16,65 +17,18 @@ static const magic magics[] = {
     { "\x89HDF\r\n\x1a\n", "an HDF5 file (Keras .h5)", 0, 8, WTE_E_UNSUPPORTED },
     { "\xfd\x37zXZ", "xz-compressed: unpack it first", 0, 6, WTE_E_UNSUPPORTED }, /* and a NUL */
     { "\x28\xb5\x2f\xfd", "zstd-compressed: unpack it first", 0, 4, WTE_E_UNSUPPORTED },
+    { "\xa3\xd9\x34\x01", "a Llama checkpoint of llm.c", 0, 4, WTE_E_UNSUPPORTED },
+    { "\xc7\xd7\x34\x01", "a debug state of llm.c", 0, 4, WTE_E_UNSUPPORTED },
+    { "\xc8\xd7\x34\x01", "a tokenizer of llm.c", 0, 4, WTE_E_UNSUPPORTED },
+    { "\x88\xd8\x34\x01", "token ids of llm.c", 0, 4, WTE_E_UNSUPPORTED },
     { "\x1f\x8b\x08", "gzip-compressed twice: unpack it first", 0, 3, WTE_E_UNSUPPORTED },
     { "BZh", "bzip2-compressed: unpack it first", 0, 3, WTE_E_UNSUPPORTED },
     { "\x7f\x45LF", "a program or library (ELF)", 0, 4, WTE_E_FORMAT },
     { "\x89PNG", "a PNG image", 0, 4, WTE_E_FORMAT },
     { "%PDF", "a PDF document", 0, 4, WTE_E_FORMAT },
+    { "TFL3", "a TensorFlow Lite model", 4, 4, WTE_E_UNSUPPORTED },
     { "ustar", "a tar archive: unpack it first", 257, 5, WTE_E_UNSUPPORTED },
 };
-
-static bool begins(const wte__head *head, uint64_t at, const char *text)
-{
-    size_t n = strlen(text);
-    return at <= head->n && n <= head->n - at && memcmp(head->bytes + at, text, n) == 0;
-}
-
-/* The same for letters in any case; text is lower case. */
-static bool begins_any_case(const wte__head *head, uint64_t at, const char *text)
-{
-    for (size_t i = 0; text[i]; i++) {
-        if (at + i >= head->n) return false;
-        uint8_t c = head->bytes[at + i];
-        if (c >= 'A' && c <= 'Z') c = (uint8_t)(c - 'A' + 'a');
-        if (c != (uint8_t)text[i]) return false;
-    }
-    return true;
-}
-
-/* Where the text starts: past a byte order mark and white space. */
-static uint64_t text_start(const wte__head *head)
-{
-    uint64_t at = begins(head, 0, "\xef\xbb\xbf") ? 3 : 0;
-    while (at < head->n && (head->bytes[at] == ' ' || head->bytes[at] == '\n' ||
-                            head->bytes[at] == '\r' || head->bytes[at] == '\t'))
-        at++;
-    return at;
-}
-
-/* The rest of the line that starts with key, shown; "?" when there is none. */
-static const char *line_value(const wte__head *head, const char *key, char buf[WTE__NAME_SHOWN])
-{
-    size_t n = strlen(key);
-    for (uint64_t at = 0; at + n <= head->n; at++) {
-        if (memcmp(head->bytes + at, key, n) != 0 || (at > 0 && head->bytes[at - 1] != '\n'))
-            continue;
-        uint64_t end = at + n;
-        while (end < head->n && head->bytes[end] != '\n' && head->bytes[end] != '\r') end++;
-        return wte__show(buf, head->bytes + at + n, end - at - n);
-    }
-    return "?";
-}
-
-static wte_status lfs_pointer(const wte__head *head, const char *path, wte_error *err)
-{
-    char size[WTE__NAME_SHOWN], oid[WTE__NAME_SHOWN];
-    return wte__fail(err, WTE_E_FORMAT, 0,
-                     "%s: a Git LFS pointer of %" PRIu64
-                     " bytes, not the file: that has %s bytes and oid %s (git lfs pull)",
-                     path, head->size, line_value(head, "size ", size),
-                     line_value(head, "oid ", oid));
-}
 
 static bool is_pickle(const wte__head *head)
 {
@@ -147,17 +101,9 @@ wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err)
 {
     static const char refused[] = "; this build does not read it";
     if (head->size == 0) return wte__fail(err, WTE_E_FORMAT, 0, "%s: is empty (0 bytes)", path);
-    uint64_t text = text_start(head);
-    if (begins(head, 0, "version https://git-lfs") || begins(head, 0, "version https://hawser"))
-        return lfs_pointer(head, path, err);
-    if (begins_any_case(head, text, "<!doctype html") || begins_any_case(head, text, "<html") ||
-        begins_any_case(head, text, "<head"))
-        return wte__fail(err, WTE_E_FORMAT, 0,
-                         "%s: is a web page (HTML), not tensors: the download went wrong", path);
-    if (begins_any_case(head, text, "<?xml"))
-        return wte__fail(err, WTE_E_FORMAT, 0,
-                         "%s: is XML text (an error reply?), not tensors: the download went wrong",
-                         path);
+    const wte_bytes start = { head->bytes, head->n };
+    const uint64_t text = wte__text_start(start);
+    WTE_TRY(wte__stand_in(start, head->size, path, "tensors", err));
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
         const magic *m = &magics[i];
         if ((uint64_t)m->at + m->n > head->n || memcmp(head->bytes + m->at, m->bytes, m->n) != 0)
@@ -179,4 +125,19 @@ wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err)
                          "%s: has %" PRIu64 " bytes, but a file of tensors has at least 8", path,
                          head->size);
     return WTE_OK;
+}
+
+/* TensorFlow's data ("model.data-00000-of-00001") are numbers one behind the other, and a frozen
+ * graph begins as any protobuf message may. */
+const char *wte__foreign_name(const char *path)
+{
+    static const char shape[] = ".data-00000-of-00000";
+    const size_t n = strlen(path), k = sizeof shape - 1;
+    if (n >= 3 && memcmp(path + n - 3, ".pb", 3) == 0) return "a graph of TensorFlow (protobuf)";
+    if (n <= k) return NULL;
+    for (size_t i = 0; i < k; i++) {
+        const char c = path[n - k + i];
+        if (shape[i] == '0' ? c < '0' || c > '9' : c != shape[i]) return NULL;
+    }
+    return "the data of a TensorFlow checkpoint";
 }

@@ -196,7 +196,7 @@ wte_status wte__torch_storage_add(wte__torch *t, wte_bytes key, const wte__pickl
                                   uint64_t count, uint64_t where, uint32_t *number)
 {
     char shown[WTE__NAME_SHOWN];
-    wte__torch_storage s = { key, count, 0, 0, 0, wte__torch_class(class_), false, false };
+    wte__torch_storage s = { .key = key, .count = count, .dtype = wte__torch_class(class_) };
     wte__show(shown, key.data, key.size);
     if (s.dtype == WTE_DTYPE_NONE)
         return wte__fail(t->err, WTE_E_FORMAT, where, "%s: storage '%s' is of no class of storages",

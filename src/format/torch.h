@@ -12,6 +12,7 @@ typedef struct wte__torch_storage {
     uint64_t offset;       /* where they lie, once that is known */
     uint32_t part;
     wte_dtype dtype; /* U8 where the bytes have no type of their own */
+    uint64_t listed; /* its number among the file's, when used */
     bool used;       /* by a tensor of the catalogue */
     bool placed;     /* its bytes have been met */
 } wte__torch_storage;

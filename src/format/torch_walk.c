@@ -233,7 +233,7 @@ static wte_status add_entry(wte__torch *t, const wte__torch_named *named, const 
         e.flags |= (uint8_t)order_of(a);
         e.bytes = (last + 1) * element;
     }
-    dims[a->rank] = (uint64_t)t->part << 32 | a->storage;
+    dims[a->rank] = s->listed;
     e.offset = s->offset + (elements ? a->offset * element : 0);
     if (t->big && wte__unit_bytes(a->dtype) > 1) e.flags |= WTE__BIG_ENDIAN;
     e.name = name;
@@ -261,16 +261,41 @@ static wte_status sort_entries(wte__torch *t, size_t first, size_t n)
     return WTE_OK;
 }
 
+/* Storages that tensors are views of become the file's; their names go to *texts, which moves. */
+static wte_status list_storages(wte__torch *t, char **texts)
+{
+    wte_file *f = t->f;
+    for (size_t i = 0; i < t->n_storages; i++) {
+        wte__torch_storage *s = &t->storages[i];
+        void *storages = f->storages;
+        if (!s->used) continue;
+        const bool ok = wte__grow(f->allocator, &storages, &f->storages_cap, f->n_storages + 1,
+                                  sizeof *f->storages);
+        f->storages = storages;
+        if (!ok) return wte__no_memory(t->err, sizeof *f->storages, "the list of storages");
+        const wte_storage storage = { *texts, s->key.size, s->offset, s->bytes, s->part, false };
+        s->listed = f->n_storages;
+        f->storages[f->n_storages++] = storage;
+        if (s->key.size) memcpy(*texts, s->key.data, (size_t)s->key.size);
+        (*texts)[s->key.size] = '\0';
+        *texts += s->key.size + 1;
+    }
+    return WTE_OK;
+}
+
 wte_status wte__torch_list_entries(wte__torch *t, const wte__torch_list *list, wte__names *names)
 {
     wte_file *f = t->f;
     const size_t first = f->n_entries;
     uint64_t bytes = 0;
     for (size_t i = 0; i < list->n; i++) bytes += list->items[i].name_bytes + 1u;
+    for (size_t i = 0; i < t->n_storages; i++)
+        if (t->storages[i].used) bytes += t->storages[i].key.size + 1;
     char *texts = wte__alloc_array(f->allocator, bytes + 1, 1);
     if (!texts) return wte__no_memory(t->err, bytes, "the names of the tensors");
     f->parts[t->part].header = texts;
     f->parts[t->part].header_bytes = (size_t)bytes;
+    WTE_TRY(list_storages(t, &texts));
     for (size_t i = 0; i < list->n; i++) {
         const wte__torch_named *named = &list->items[i];
         memcpy(texts, named->name, named->name_bytes + 1u);

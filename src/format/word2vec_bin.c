@@ -86,7 +86,7 @@ static void release(wte_file *f)
     f->made = NULL;
 }
 
-static const wte__maker maker = { make_rows, place, release };
+static const wte__maker maker = { .rows = make_rows, .place = place, .release = release };
 
 /* The pass ------------------------------------------------------------------------------------ */
 

@@ -21,7 +21,7 @@ const char *wte__arena_print(wte__arena *arena, const char *fmt, ...)
     return wte__arena_text(arena, buf, (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1);
 }
 
-enum shape { COUNT, ID, FLAG, NUMBER, TEXT, TEXTS };
+enum shape { COUNT, ID, IDS, FLAG, NUMBER, TEXT, TEXTS };
 
 /* Names of each fact, the stronger synonym first (distilbert has both `dim`, its width, and
  * `hidden_dim`, which is another thing there; model2vec has `hidden_dim` alone). */
@@ -47,6 +47,8 @@ static const struct key {
     { "word_embed_proj_dim", FACT_EMBEDDING, COUNT },
     { "input_embedding_size", FACT_EMBEDDING, COUNT },
     { "pad_token_id", FACT_PAD, ID },
+    { "bos_token_id", FACT_BOS, IDS },
+    { "eos_token_id", FACT_EOS, IDS },
     { "tie_word_embeddings", FACT_TIE, FLAG },
     { "tie_embedding", FACT_TIE, FLAG },
     { "weight_tying", FACT_TIE, FLAG },
@@ -136,7 +138,22 @@ static wte_status read_texts(struct parse *p, wte__json_kind kind, wte__fact *fa
     return wte__json_refuse(&p->json, p->err, "a list of names was expected");
 }
 
-/* A scalar of the shape that the key asks for. */
+/* The largest of a list of ids; a list without ids counts as absent. */
+static wte_status read_ids(struct parse *p, wte__fact *fact)
+{
+    fact->id = -1;
+    for (;;) {
+        const wte__json_kind kind = wte__json_next(&p->json);
+        int64_t id;
+        if (kind == WTE__JSON_ARRAY_END) return WTE_OK;
+        if (kind == WTE__JSON_ERROR) return wte__json_fail(&p->json, p->err);
+        if (!wte__json_i64(&p->json, &id))
+            return wte__json_refuse(&p->json, p->err, "a whole number was expected");
+        if (id > fact->id) fact->id = id;
+    }
+}
+
+/* A value of the shape that the key asks for. */
 static wte_status read_scalar(struct parse *p, wte__json_kind kind, const struct key *key,
                               wte__fact *fact)
 {
@@ -147,6 +164,8 @@ static wte_status read_scalar(struct parse *p, wte__json_kind kind, const struct
         if (wte__json_u64(j, &fact->count)) return WTE_OK;
         return wte__json_refuse(j, p->err, "a whole number, not negative, was expected");
     case ID:
+    case IDS:
+        if (kind == WTE__JSON_ARRAY) return read_ids(p, fact);
         if (wte__json_i64(j, &fact->id)) return WTE_OK;
         return wte__json_refuse(j, p->err, "a whole number was expected");
     case FLAG:
@@ -179,7 +198,8 @@ static wte_status read_fact(struct parse *p, const struct key *key, wte__facts *
     if (kind == WTE__JSON_ERROR) return wte__json_fail(&p->json, p->err);
     if (kind == WTE__JSON_NULL && !null_is_none(key->fact)) return WTE_OK;
     bool list = kind == WTE__JSON_ARRAY || kind == WTE__JSON_OBJECT;
-    if (list && (key->shape != TEXTS || kind == WTE__JSON_OBJECT)) {
+    const bool lists = key->shape == TEXTS || key->shape == IDS;
+    if (list && (!lists || kind == WTE__JSON_OBJECT)) {
         if (!wte__json_skip_rest(&p->json)) return wte__json_fail(&p->json, p->err);
         return WTE_OK;
     }
@@ -350,6 +370,12 @@ static const wte__fact *either(const struct parse *p, wte__fact_id id)
     return nested->key ? nested : &p->top.fact[id];
 }
 
+static int64_t id_of(const struct parse *p, wte__fact_id id)
+{
+    const wte__fact *fact = either(p, id);
+    return fact->key ? fact->id : -1;
+}
+
 static const char *text_of(const wte__fact *fact)
 {
     return fact->key && fact->text ? fact->text : "";
@@ -362,7 +388,7 @@ void wte__config_none(wte__config *out)
     said->path = said->model_type = said->text_model_type = said->architecture = "";
     said->tie_nested_at = said->factor_rule = "";
     said->tie_rule = "no config.json";
-    said->pad_token_id = -1;
+    said->pad_token_id = said->bos_token_id = said->eos_token_id = -1;
     said->factor = said->factor_exact = 1;
     out->head_why = "nothing says that a head exists";
 }
@@ -389,8 +415,9 @@ wte_status wte__config_parse(wte__config *out, const void *data, uint64_t bytes,
     said->vocab_size = either(&p, FACT_VOCAB)->count;
     said->hidden_size = either(&p, FACT_HIDDEN)->count;
     said->embedding_size = either(&p, FACT_EMBEDDING)->count;
-    const wte__fact *pad = either(&p, FACT_PAD);
-    said->pad_token_id = pad->key ? pad->id : -1;
+    said->pad_token_id = id_of(&p, FACT_PAD);
+    said->bos_token_id = id_of(&p, FACT_BOS);
+    said->eos_token_id = id_of(&p, FACT_EOS);
     resolve_tie(&p, said);
     resolve_head_class(out, arena);
     if (!said->tie_rule || !out->head_why) return wte__no_memory(err, 512, path);

@@ -9,6 +9,8 @@ typedef enum wte__fact_id {
     FACT_HIDDEN,
     FACT_EMBEDDING,
     FACT_PAD,
+    FACT_BOS,
+    FACT_EOS,
     FACT_TIE,
     FACT_MODEL_TYPE,
     FACT_ARCHITECTURE,

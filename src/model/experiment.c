@@ -140,8 +140,12 @@ static void try_at(const wte_model *m, const wte_model_table *head, wte_tie *out
     err.message[0] = '\0';
     if (!locate(m, &m->input, out->try_row, out->try_col, &a) ||
         !locate(m, head, out->try_row, out->try_col, &b)) {
-        snprintf(out->why_not, sizeof out->why_not, "elements of type %s are not changed here",
-                 wte_dtype_name(m->input.dtype));
+        if (wte_file_format(m->file) == WTE_FORMAT_TORCH_PARTS)
+            snprintf(out->why_not, sizeof out->why_not,
+                     "the table is put together of several files");
+        else
+            snprintf(out->why_not, sizeof out->why_not, "elements of type %s are not changed here",
+                     wte_dtype_name(m->input.dtype));
         return;
     }
     if (a.unpacked || b.unpacked) {

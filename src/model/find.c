@@ -46,6 +46,8 @@ static const struct {
 /* What a tensor scores that no name rule knows, by its shape alone. */
 #define SCORE_SHAPE 15
 #define SCORE_ONLY  20
+/* From here on it has a table's name, and its shape does not speak against it. */
+#define NAMED_SCORE 60
 
 struct scored {
     uint64_t tensor, rows, dim;
@@ -56,6 +58,7 @@ struct scored {
     const char *name;
     uint64_t name_bytes;
     bool map, weak, both;
+    wte_part part;
 };
 
 struct find {
@@ -151,6 +154,7 @@ static wte_status judge_named(struct find *f, const wte__name *name, struct scor
     const wte__rule *rule = name->rule;
     s->role = rule->role;
     s->rule = rule->why;
+    s->part = name->part;
     s->map = rule->flags & WTE__RULE_MAP;
     s->weak = (rule->flags & WTE__RULE_WEAK) && !f->gguf;
     if (s->map && f->mapping == WTE_NOWHERE) s->map = false;
@@ -243,7 +247,8 @@ static void judge_heads(struct find *f, const wte_model_table *input)
 static const char *explain(const struct find *f, const struct scored *s)
 {
     char buf[400];
-    int used = snprintf(buf, sizeof buf, "%s", s->rule);
+    static const char *const parts[] = { "", "; the encoder's", "; the decoder's" };
+    int used = snprintf(buf, sizeof buf, "%s%s", s->rule, parts[s->part]);
     if (s->outside && used > 0 && (size_t)used < sizeof buf)
         used += snprintf(buf + used, sizeof buf - (size_t)used, "; but %s", s->outside);
     for (size_t i = 0; i < N_WEIGHTS; i++)
@@ -267,7 +272,7 @@ static wte_status publish(struct find *f)
     m->n_candidates = kept;
     for (size_t i = 0; i < kept; i++) {
         const struct scored *s = &f->list[i];
-        wte_candidate c = { s->tensor, s->role, s->score, explain(f, s) };
+        wte_candidate c = { s->tensor, s->role, s->score, explain(f, s), s->part };
         if (!c.why) return wte__no_memory(f->err, 400, "candidates");
         m->candidates[i] = c;
     }
@@ -370,6 +375,10 @@ static void tell_no_input(struct find *f)
     const uint64_t n_tensors = wte_file_tensors(m->file);
     size_t used = 0;
     wte_tensor only;
+    if (m->is_adapter) {
+        wte__adapter_tell(m);
+        return;
+    }
     for (size_t i = 0; i < f->n && i < 3; i++) {
         int n = snprintf(text + used, sizeof text - used, "%s'%.40s'", i ? ", " : "",
                          wte__show(shown, f->list[i].name, f->list[i].name_bytes));
@@ -406,6 +415,43 @@ static wte_status choose_input(struct find *f)
     return WTE_OK;
 }
 
+/* Where encoder and decoder have tables of their own and no head is stored, a tied head is the
+ * decoder's. */
+static const struct scored *decoder_head(const struct find *f)
+{
+    const wte_model *m = f->m;
+    const struct scored *decoder = NULL;
+    wte_part taken = WTE_PART_NONE;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct scored *s = &f->list[i];
+        if (s->role != WTE_ROLE_INPUT || s->score <= 0) continue;
+        if (s->tensor == m->input.tensor) taken = s->part;
+        if (s->part == WTE_PART_DECODER && !decoder) decoder = s;
+    }
+    const bool tied = m->config.said.tied && m->config.head_class == WTE__HEAD_EXPECTED;
+    return tied && taken == WTE_PART_ENCODER ? decoder : NULL;
+}
+
+/* More than one table of its own kind: the others are not lost from sight. */
+static wte_status note_others(struct find *f)
+{
+    wte_model *m = f->m;
+    char shown[WTE__NAME_SHOWN];
+    for (size_t i = 0; m->has_input && !m->named && i < f->n; i++) {
+        const struct scored *s = &f->list[i];
+        if (s->role != WTE_ROLE_INPUT || s->score < NAMED_SCORE || s->tensor == m->input.tensor)
+            continue;
+        if (s->rows == m->input.rows && s->dim == m->input.dim) continue;
+        m->note = wte__arena_print(&m->arena,
+                                   "%s%sanother table can be the input: %.100s, %" PRIu64
+                                   " x %" PRIu64 " (--tensor)",
+                                   m->note, *m->note ? "; " : "",
+                                   wte__show(shown, s->name, s->name_bytes), s->rows, s->dim);
+        return m->note ? WTE_OK : wte__no_memory(f->err, 512, "a note");
+    }
+    return WTE_OK;
+}
+
 static wte_status choose_head(struct find *f)
 {
     const struct scored *s;
@@ -414,7 +460,10 @@ static wte_status choose_head(struct find *f)
     judge_heads(f, &f->m->input);
     sort(f);
     s = best(f, WTE_ROLE_HEAD);
-    return s ? view(f, 1, s, explain(f, s)) : WTE_OK;
+    if (s) return view(f, 1, s, explain(f, s));
+    s = decoder_head(f);
+    f->m->decoder_serves_head = s != NULL;
+    return s ? view(f, 1, s, "no head is stored: the decoder's table serves it") : WTE_OK;
 }
 
 /* Of formats that hold one table and nothing else, why it is the one; else NULL. */
@@ -437,7 +486,7 @@ static wte_status add_the_only(struct find *f)
     struct scored s;
     wte_tensor t;
     const char *only = only_table(wte_file_format(f->m->file));
-    if (f->matrices != 1 || (f->n && !only)) return WTE_OK;
+    if (f->matrices != 1 || (f->n && !only) || f->m->is_adapter) return WTE_OK;
     WTE_TRY(wte_file_tensor(f->m->file, f->last_matrix, &t, f->err));
     memset(&s, 0, sizeof s);
     s.tensor = f->last_matrix;
@@ -462,6 +511,7 @@ static wte_status find_all(struct find *f)
     sort(f);
     WTE_TRY(choose_input(f));
     WTE_TRY(choose_head(f));
+    WTE_TRY(note_others(f));
     return publish(f);
 }
 

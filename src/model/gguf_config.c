@@ -48,11 +48,19 @@ static wte_status read_architecture(wte__config *c, const wte__gguf *g, wte__are
     return c->said.model_type ? WTE_OK : wte__no_memory(err, text.size, "the architecture");
 }
 
+static wte_status read_id(const wte__gguf *g, const char *key, int64_t *out, wte_error *err)
+{
+    uint64_t id;
+    bool found;
+    WTE_TRY(wte__gguf_count(g, key, &id, &found, err));
+    if (found && id <= INT64_MAX) *out = (int64_t)id;
+    return WTE_OK;
+}
+
 static wte_status read_sizes(wte_model_config *said, const wte__gguf *g, const wte_file *f,
                              wte_error *err)
 {
     char key[128];
-    uint64_t pad;
     bool found;
     const wte_token_list *tokens;
     const char *architecture = said->model_type;
@@ -62,12 +70,13 @@ static wte_status read_sizes(wte_model_config *said, const wte__gguf *g, const w
                             err));
     if (!found && wte_file_tokens(f, &tokens, NULL) == WTE_OK)
         said->vocab_size = wte_token_list_count(tokens);
-    WTE_TRY(wte__gguf_count(g, "tokenizer.ggml.padding_token_id", &pad, &found, err));
-    if (found && pad <= INT64_MAX) said->pad_token_id = (int64_t)pad;
-    return WTE_OK;
+    WTE_TRY(read_id(g, "tokenizer.ggml.padding_token_id", &said->pad_token_id, err));
+    WTE_TRY(read_id(g, "tokenizer.ggml.bos_token_id", &said->bos_token_id, err));
+    return read_id(g, "tokenizer.ggml.eos_token_id", &said->eos_token_id, err);
 }
 
-/* One table stored is one table for both roles: PAINS of every converter that forgot one. */
+/* One table stored is one table for both roles: the head is never a copy that a converter forgot.
+ */
 static void judge_tie(wte_model_config *said, const wte_file *f)
 {
     uint64_t i;

@@ -55,7 +55,15 @@ typedef struct wte__turned {
     uint64_t rows, dim; /* as seen turned */
     wte__steps steps;
     uint32_t element; /* bytes */
+    uint32_t swap;    /* units of so many bytes are stored the other way round; 0: none are */
 } wte__turned;
+
+/* adapter.c: what an adapter is made of. */
+typedef struct wte__adapter {
+    wte_model_adapter said;
+    uint64_t *ids;
+    size_t cap;
+} wte__adapter;
 
 struct wte_model {
     const wte_allocator *allocator;
@@ -65,13 +73,17 @@ struct wte_model {
     wte_file *file;
     wte_vocab *vocab;
     char vocab_problem[240];
+    const char *note; /* what else the path could have stood for */
     wte__config config;
     bool sentence_model; /* sentence-transformers files stand beside the weights */
+    bool is_adapter;
+    wte__adapter adapter;
     wte_candidate *candidates;
     uint64_t n_candidates;
     bool has_input, has_head;
-    bool named;             /* the caller named one of the two */
-    bool head_serves_input; /* only a head is stored, so the input role takes it too */
+    bool named;               /* the caller named one of the two */
+    bool head_serves_input;   /* only a head is stored, so the input role takes it too */
+    bool decoder_serves_head; /* the input is the encoder's table, the head the decoder's */
     wte_model_table input, head;
     wte_error no_input; /* why has_input is false */
     wte_model_output output;
@@ -95,11 +107,29 @@ wte_status wte__chain_gguf(wte__config *config, const struct wte__gguf *g, wte__
                            wte_error *err);
 /* The output of an open model, its tables found and its vocabulary read. */
 void wte__model_output_fill(wte_model *m);
+/* params_config.c: the same from a params.json, and from a checkpoint of llm.c. path must live as
+ * long as the config. */
+wte_status wte__config_params(wte__config *out, const void *data, uint64_t bytes, const char *path,
+                              wte_error *err);
+bool wte__config_is_params(const wte_model_config *said);
+void wte__config_llmc(wte__config *out, const wte_file *f, const char *path);
 /* As if there were no config.json. */
 void wte__config_none(wte__config *out);
 /* factor.c: work the factor out for a table of this type and width. */
 wte_status wte__factor_finish(wte__config *c, wte_dtype table, uint64_t dim, wte__arena *arena,
                               wte_error *err);
+
+/* adapter.c */
+/* Fill *out, cleared by the caller, from the bytes of an adapter_config.json; texts go to the
+ * arena. out->ids is the caller's also when this fails: wte__adapter_clear. */
+wte_status wte__adapter_parse(wte__adapter *out, const void *data, uint64_t bytes, const char *path,
+                              const wte_allocator *allocator, wte__arena *arena, wte_error *err);
+void wte__adapter_clear(wte__adapter *a, const wte_allocator *allocator);
+/* Whether the model's file is an adapter's, by its name or its tensors; if so read what is there of
+ * it and of adapter_config.json in the folder `side`. */
+wte_status wte__adapter_read(wte_model *m, const char *weights, const char *side, wte_error *err);
+/* m->no_input of an adapter without a table. */
+void wte__adapter_tell(wte_model *m);
 
 /* families.c */
 typedef struct wte__family {

@@ -8,204 +8,55 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "model/model.h"
+#include "model/place.h"
 
 #define DEMO_ROWS 6u
 #define DEMO_DIM  3u
 #define DEMO_SEED 123u
 
-#define STATIC_FOLDER "0_StaticEmbedding"
-
-/* Files that are a model's weights by their names, the surest first. */
-enum { INDEX, SINGLE, TORCH_INDEX, TORCH_SINGLE, N_KNOWN };
-static const char *const known_names[N_KNOWN] = {
-    [INDEX] = "model.safetensors.index.json",
-    [SINGLE] = "model.safetensors",
-    [TORCH_INDEX] = "pytorch_model.bin.index.json",
-    [TORCH_SINGLE] = "pytorch_model.bin",
-};
-/* Endings of files that are taken when there is one of them alone. */
-static const char *const alone_endings[] = { ".npy",  ".npz", ".pt",     ".pth",
-                                             ".ckpt", ".vec", ".vec.gz", ".ftz" };
-
-/* What a directory holds, as far as it matters here. */
-struct listing {
-    /* files of that kind; alone: of any kind that stands for a model only when there is no other */
-    uint64_t safetensors, gguf, alone; /* GGUF: models, each in one file or several */
-    char first_safetensors[256], second_safetensors[256], first_gguf[256], second_gguf[256];
-    char first_alone[256];
-    bool known[N_KNOWN];
-    uint64_t files;
-    char names[160]; /* the first few, for a message */
-    size_t used;
-};
-
-/* Where the weights are and where the files beside them are. */
-struct place {
-    char weights[WTE_LIMIT_PATH];
-    char side[WTE_LIMIT_PATH]; /* config.json, tokenizer files */
-};
-
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), k = strlen(end);
-    return n > k && strcmp(name + n - k, end) == 0;
-}
-
-static void keep_name(char *to, size_t cap, const char *name)
-{
-    snprintf(to, cap, "%.*s", (int)cap - 1, name);
-}
-
-/* "x-00002-of-00003.gguf": found through the first part, which sorts before it. */
-static bool is_later_part(const char *name)
-{
-    static const char shape[] = "-00000-of-00000.gguf";
-    size_t n = strlen(name), k = sizeof shape - 1;
-    if (n <= k) return false;
-    const char *tail = name + n - k;
-    for (size_t i = 0; i < k; i++) {
-        const bool digit = tail[i] >= '0' && tail[i] <= '9';
-        if (shape[i] == '0' ? !digit : tail[i] != shape[i]) return false;
-    }
-    return memcmp(tail, "-00001", 6) != 0;
-}
-
-static bool visit(void *ctx, const char *name)
-{
-    struct listing *l = ctx;
-    char shown[WTE__NAME_SHOWN];
-    if (l->used < sizeof l->names) {
-        int n = snprintf(l->names + l->used, sizeof l->names - l->used, "%s%.40s",
-                         l->files ? ", " : "", wte__show(shown, name, strlen(name)));
-        l->used += n > 0 ? (size_t)n : 0;
-    }
-    l->files++;
-    for (size_t i = 0; i < N_KNOWN; i++)
-        if (strcmp(name, known_names[i]) == 0) l->known[i] = true;
-    if (ends_with(name, ".safetensors")) {
-        if (l->safetensors == 0) keep_name(l->first_safetensors, 256, name);
-        if (l->safetensors == 1) keep_name(l->second_safetensors, 256, name);
-        l->safetensors++;
-    }
-    if (ends_with(name, ".gguf") && !is_later_part(name)) {
-        if (l->gguf == 0) keep_name(l->first_gguf, 256, name);
-        if (l->gguf == 1) keep_name(l->second_gguf, 256, name);
-        l->gguf++;
-    }
-    for (size_t i = 0; i < sizeof alone_endings / sizeof alone_endings[0]; i++)
-        if (ends_with(name, alone_endings[i]) && l->alone++ == 0)
-            keep_name(l->first_alone, 256, name);
-    return true;
-}
-
-static wte_status too_long(const char *path, wte_error *err)
-{
-    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%.100s: path is longer than %u bytes", path,
-                     WTE_LIMIT_PATH - 1);
-}
-
-/* A static model of sentence-transformers keeps its table one folder below. */
-static bool has_static_folder(const char *dir, char *out)
-{
-    char folder[WTE_LIMIT_PATH], file[WTE_LIMIT_PATH];
-    if (!wte__path_join(folder, dir, STATIC_FOLDER) ||
-        !wte__path_join(file, folder, "model.safetensors") ||
-        wte__path_kind_of(file, NULL) != WTE__PATH_FILE)
-        return false;
-    memcpy(out, folder, strlen(folder) + 1);
-    return true;
-}
-
-static wte_status several(const char *dir, uint64_t n, const char *what, const char *first,
-                          const char *second, wte_error *err)
-{
-    char one[WTE__NAME_SHOWN], two[WTE__NAME_SHOWN];
-    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
-                     "%s: %" PRIu64 " %s: name one of '%.60s', '%.60s'%s", dir, n, what,
-                     wte__show(one, first, strlen(first)), wte__show(two, second, strlen(second)),
-                     n > 2 ? ", ..." : "");
-}
-
-static wte_status place_in_directory(struct place *p, const char *dir, wte_error *err)
-{
-    struct listing l;
-    memset(&l, 0, sizeof l);
-    if (!wte__path_join(p->side, dir, "")) return too_long(dir, err);
-    WTE_TRY(wte__path_list(dir, visit, &l, err));
-    const char *weights = NULL;
-    if (l.known[INDEX] || l.known[SINGLE])
-        weights = known_names[l.known[INDEX] ? INDEX : SINGLE];
-    else if (l.safetensors == 1)
-        weights = l.first_safetensors;
-    else if (l.safetensors > 1)
-        return several(dir, l.safetensors, "safetensors files and no index", l.first_safetensors,
-                       l.second_safetensors, err);
-    else if (has_static_folder(dir, p->side))
-        return wte__path_join(p->weights, p->side, "model.safetensors") ? WTE_OK
-                                                                        : too_long(dir, err);
-    else if (l.known[TORCH_INDEX] || l.known[TORCH_SINGLE])
-        weights = known_names[l.known[TORCH_INDEX] ? TORCH_INDEX : TORCH_SINGLE];
-    else if (l.gguf == 1)
-        weights = l.first_gguf;
-    else if (l.gguf > 1)
-        return several(dir, l.gguf, "GGUF models", l.first_gguf, l.second_gguf, err);
-    else if (l.alone == 1)
-        weights = l.first_alone;
-    if (weights) return wte__path_join(p->weights, dir, weights) ? WTE_OK : too_long(dir, err);
-    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
-                     "%s: no weights that can be read here (safetensors, PyTorch, GGUF, one .npy, "
-                     ".npz, .vec or .ftz); it holds %s%s",
-                     dir, l.files ? l.names : "nothing", l.used >= sizeof l.names ? "..." : "");
-}
-
-static wte_status place_of(struct place *p, const char *path, wte_error *err)
-{
-    if (wte__path_kind_of(path, NULL) == WTE__PATH_DIRECTORY)
-        return place_in_directory(p, path, err);
-    size_t n = strlen(path), folder = (size_t)(wte__path_base(path) - path);
-    if (n >= sizeof p->weights) return too_long(path, err);
-    memcpy(p->weights, path, n + 1);
-    memcpy(p->side, path, folder);
-    memcpy(p->side + folder, folder ? "" : ".", folder ? 1 : 2);
-    return WTE_OK;
-}
-
 /* Whether a side file is there and not empty: empty ones count as absent. */
-static bool has_side_file(const struct place *p, const char *name, char *path)
+static bool has_side_file(const wte__place *p, const char *name, char *path)
 {
     uint64_t bytes;
     return wte__path_join(path, p->side, name) &&
            wte__path_kind_of(path, &bytes) == WTE__PATH_FILE && bytes > 0;
 }
 
-/* A GGUF file brings its own config: one that lies beside it may be another model's. */
-static wte_status read_gguf_config(wte_model *m, const struct place *p, wte_error *err)
+/* Such a file brings its own config: one that lies beside it may be another model's. */
+static wte_status read_own_config(wte_model *m, const wte__place *p, wte_error *err)
 {
     const char *kept = wte__arena_text(&m->arena, p->weights, strlen(p->weights));
     if (!kept) return wte__no_memory(err, strlen(p->weights), "a path");
-    return wte__config_gguf(&m->config, m->file, kept, &m->arena, err);
+    if (wte_file_format(m->file) == WTE_FORMAT_GGUF)
+        return wte__config_gguf(&m->config, m->file, kept, &m->arena, err);
+    wte__config_llmc(&m->config, m->file, kept);
+    return WTE_OK;
 }
 
-static wte_status read_config(wte_model *m, const struct place *p, wte_error *err)
+static wte_status read_config(wte_model *m, const wte__place *p, wte_error *err)
 {
     char path[WTE_LIMIT_PATH];
-    if (wte_file_format(m->file) == WTE_FORMAT_GGUF) return read_gguf_config(m, p, err);
+    const wte_format format = wte_file_format(m->file);
+    if (format == WTE_FORMAT_GGUF || format == WTE_FORMAT_LLMC) return read_own_config(m, p, err);
     char *text = NULL;
     uint64_t bytes = 0;
     m->sentence_model = has_side_file(p, "modules.json", path) ||
                         has_side_file(p, "config_sentence_transformers.json", path);
-    if (!has_side_file(p, "config.json", path)) return WTE_OK;
+    /* a link that leads to nothing is no model without a config: opening it says so */
+    const bool params = !has_side_file(p, "config.json", path) && !wte__path_dangles(path);
+    if (params && !has_side_file(p, "params.json", path)) return WTE_OK;
     const char *kept = wte__arena_text(&m->arena, path, strlen(path));
     if (!kept) return wte__no_memory(err, strlen(path), "a path");
     WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, m->allocator, &text, &bytes, err));
-    wte_status status = wte__config_parse(&m->config, text, bytes, kept, &m->arena, err);
+    wte_status status = params ? wte__config_params(&m->config, text, bytes, kept, err)
+                               : wte__config_parse(&m->config, text, bytes, kept, &m->arena, err);
     wte__free(m->allocator, text, (size_t)bytes + 1);
     return status;
 }
 
 /* The tokens that the file of tensors lists itself fit its table surely; else those beside it.
  * A broken vocabulary does not stop the model: ids work without texts. */
-static wte_status read_vocab(wte_model *m, const struct place *p, wte_error *err)
+static wte_status read_vocab(wte_model *m, const wte__place *p, wte_error *err)
 {
     wte_vocab_options opt = WTE_VOCAB_OPTIONS_INIT;
     wte_error problem;
@@ -216,6 +67,8 @@ static wte_status read_vocab(wte_model *m, const struct place *p, wte_error *err
         status = wte_vocab_from_tokens(tokens, p->weights, &opt, &m->vocab, &problem);
     else if (status == WTE_E_NOT_FOUND)
         status = wte_vocab_open(p->side, &opt, &m->vocab, &problem);
+    if (status == WTE_E_NOT_FOUND && p->vocab[0])
+        status = wte_vocab_open(p->vocab, &opt, &m->vocab, &problem);
     if (status == WTE_OK || status == WTE_E_NOT_FOUND) return WTE_OK;
     if (status == WTE_E_MEMORY) {
         if (err) *err = problem;
@@ -227,14 +80,17 @@ static wte_status read_vocab(wte_model *m, const struct place *p, wte_error *err
 
 static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_error *err)
 {
-    struct place p;
+    wte__place p;
     wte_file_options file_opt = WTE_FILE_OPTIONS_INIT;
     file_opt.copy = opt->copy;
     file_opt.allocator = m->allocator;
     file_opt.progress = opt->progress;
-    WTE_TRY(place_of(&p, m->path, err));
+    WTE_TRY(wte__place_of(&p, m->path, m->allocator, err));
+    m->note = wte__arena_text(&m->arena, p.note, strlen(p.note));
+    if (!m->note) return wte__no_memory(err, sizeof p.note, "a note");
     WTE_TRY(wte_file_open(p.weights, &file_opt, &m->file, err));
     WTE_TRY(read_config(m, &p, err));
+    WTE_TRY(wte__adapter_read(m, p.weights, p.side, err));
     if (!opt->without_vocab) WTE_TRY(read_vocab(m, &p, err));
     WTE_TRY(wte__model_find(m, opt, err));
     if (!m->has_input) return WTE_OK;
@@ -286,6 +142,7 @@ wte_status wte_model_open(const char *path, const wte_model_options *opt, wte_mo
     m->allocator = o.allocator;
     wte__arena_init(&m->arena, m->allocator);
     wte__config_none(&m->config);
+    m->note = "";
     m->path = wte__arena_text(&m->arena, path, strlen(path));
     wte_status status;
     if (!m->path)
@@ -308,6 +165,7 @@ void wte_model_free(wte_model *m)
     if (!m) return;
     wte__free(m->allocator, m->candidates, (size_t)m->n_candidates * sizeof *m->candidates);
     wte__free(m->allocator, m->mapping.row, (size_t)m->mapping.count * sizeof *m->mapping.row);
+    wte__adapter_clear(&m->adapter, m->allocator);
     wte_table_free(m->demo);
     wte_vocab_free(m->vocab); /* its texts may lie in the file */
     wte_file_free(m->file);
@@ -335,9 +193,19 @@ const char *wte_model_vocab_problem(const wte_model *m)
     return m->vocab_problem;
 }
 
+const char *wte_model_note(const wte_model *m)
+{
+    return m->note;
+}
+
 const wte_model_config *wte_model_config_of(const wte_model *m)
 {
     return &m->config.said;
+}
+
+const wte_model_adapter *wte_model_adapter_of(const wte_model *m)
+{
+    return m->is_adapter ? &m->adapter.said : NULL;
 }
 
 uint64_t wte_model_candidates(const wte_model *m)

@@ -40,6 +40,9 @@ static const wte__rule rules[] = {
     { S("embeddings"), INPUT, 100, WHOLE | BARE | MAP, "token table of a model2vec static model" },
     { S("0"), INPUT, 60, WHOLE | BARE | MAP, "token table of an early static model" },
     { S("emb_params"), INPUT, 90, WHOLE | BARE, "rows of a textual inversion" },
+    { S("*"), INPUT, 90, WHOLE | BARE, "rows of a textual inversion" },
+    { S("embed_text_tokens"), INPUT, 100, 0, "text tokens of csm" },
+    { S("input_embeds_layer"), INPUT, 100, 0, "token table of bark" },
     { S("emb"), INPUT, 80, WEAK, "token table of rwkv's own files" },
     { S("embed"), INPUT, 80, WEAK, "token table of deepseek-v4, talkie, inkling" },
     { S("w"), INPUT, 70, WEAK, "token table of ctrl" },
@@ -74,6 +77,7 @@ static const wte__rule rules[] = {
     { S("lm_head"), HEAD, 90, BARE, "output head of most decoders" },
     /* companions: near the table, never the table */
     { S("wpe"), OTHER, 0, 0, "position table" },
+    { S("wpe"), OTHER, 0, WHOLE | BARE, "position table" },
     { S("position_embeddings"), OTHER, 0, 0, "position table" },
     { S("position_embedding"), OTHER, 0, 0, "position table" },
     { S("position_embedding_table"), OTHER, 0, 0, "position table" },
@@ -99,11 +103,14 @@ static const wte__rule rules[] = {
     { S("embed_tokens_per_layer"), OTHER, 0, 0, "per-layer token table" },
     { S("per_layer_token_embd"), OTHER, 0, 0, "per-layer token table" },
     { S("encoder_hash_tok_embedding"), OTHER, 0, 0, "hashed n-gram table" },
+    { S("embed_audio_tokens"), OTHER, 0, 0, "codes of sounds" },
     { S("eoi_embedding"), OTHER, 0, BARE, "one extra row" },
     { S("additional_embedding"), OTHER, 0, 0, "rows of added ids, stored apart" },
     { S("additional_fc"), OTHER, 0, 0, "head rows of added ids, stored apart" },
     { S("lora_embedding_A"), OTHER, 0, BARE, "factor of an adapter" },
     { S("lora_embedding_B"), OTHER, 0, BARE, "factor of an adapter" },
+    { S("lm_head.lora_A"), OTHER, 0, 0, "factor of an adapter" },
+    { S("lm_head.lora_B"), OTHER, 0, 0, "factor of an adapter" },
     { S("trainable_tokens_delta"), OTHER, 0, BARE, "replacement rows of an adapter" },
     { S("mapping"), OTHER, 0, WHOLE | BARE, "token id to row" },
     { S("weights"), OTHER, 0, WHOLE | BARE, "weight of each token" },
@@ -153,6 +160,10 @@ static const char *const wrappers[] = {
     "network",
     "lm",
     "cls",
+    "conditioner",
+    "text_encoders",
+    "clip_l",
+    "string_to_param",
 };
 
 /* Segments of another part of the model: what is below is not the text model's table. */
@@ -189,10 +200,11 @@ static const struct {
     const char *segment;
     int32_t score;
 } tails[] = {
-    { "base_layer", 0 },        { "token_adapter", 0 },
-    { "original_module", -20 }, /* what modules_to_save has replaced */
-    { "default", 0 },           { "modules_to_save", 10 },
+    { "default", 0 },          { "base_layer", 0 },
+    { "token_adapter", 0 },    { "original_module", -20 }, /* what modules_to_save has replaced */
+    { "modules_to_save", 10 },
 };
+#define UNNAMED 0u /* counts as "default" */
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
@@ -252,6 +264,9 @@ static int32_t cut_tails(struct text *t)
         struct text rest = *t, segment = last_segment(&rest);
         size_t i = 0;
         while (i < COUNT(tails) && !is(segment, tails[i].segment)) i++;
+        /* modules_to_save.NAME: any name that somebody gave an adapter */
+        struct text before = rest;
+        if (i == COUNT(tails) && is(last_segment(&before), "modules_to_save")) i = UNNAMED;
         if (i == COUNT(tails) || rest.bytes == 0) return score;
         score += tails[i].score;
         *t = rest;
@@ -287,6 +302,15 @@ static const char *outside_of(struct text segment, bool first)
     return NULL;
 }
 
+/* conditioner.embedders.1: one of several text encoders, each a model of its own; the first comes
+ * first. */
+static bool is_embedder(struct text number, struct text before, int32_t *context)
+{
+    if (!is_number(number) || !is(last_segment(&before), "embedders")) return false;
+    *context -= number.bytes == 1 ? number.at[0] - '0' : 9;
+    return true;
+}
+
 /* Judge the segments before the stem. */
 static void judge_prefix(struct text prefix, wte__name *out)
 {
@@ -295,13 +319,20 @@ static void judge_prefix(struct text prefix, wte__name *out)
     for (unsigned depth = 0; prefix.bytes; depth++) {
         struct text segment = last_segment(&prefix);
         if (is_wrapper(segment) && depth < MAX_DEPTH) continue;
+        if (is_embedder(segment, prefix, &out->context)) {
+            last_segment(&prefix);
+            continue;
+        }
         out->outside = depth < MAX_DEPTH ? outside_of(segment, prefix.bytes == 0)
                                          : "nested deeper than any model's table";
         if (out->outside) return;
         if (is_number(segment)) continue;
         plain = false;
-        bool coder = is(segment, "decoder") || is(segment, "encoder");
-        out->context -= is(segment, "encoder") ? 6 : coder ? 3 : weak ? 25 : 1;
+        /* of the two tables of an encoder-decoder model the encoder's is its input */
+        const bool encoder = is(segment, "encoder"), decoder = is(segment, "decoder");
+        out->context -= decoder ? 6 : encoder ? 3 : weak ? 25 : 1;
+        if (!out->part && (encoder || decoder))
+            out->part = encoder ? WTE_PART_ENCODER : WTE_PART_DECODER;
     }
     if (!plain && (out->rule->flags & WHOLE)) out->rule = NULL;
 }
@@ -319,7 +350,7 @@ bool wte__name_is_outside(const char *name, uint64_t bytes)
 wte__name wte__name_judge(const char *name, uint64_t bytes)
 {
     struct text t = { name, (size_t)bytes };
-    wte__name out = { NULL, NULL, 0 };
+    wte__name out = { NULL, NULL, 0, WTE_PART_NONE };
     unsigned leaf = cut_leaf(&t);
     int32_t tail = cut_tails(&t);
     struct text before = t, segment = last_segment(&before);

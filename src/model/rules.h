@@ -1,4 +1,4 @@
-/* Rules that tell what a tensor is from its name. Private to rules.c and find.c. */
+/* Rules that tell what a tensor is from its name. Private to this room. */
 #ifndef WTE_SRC_MODEL_RULES_H
 #define WTE_SRC_MODEL_RULES_H
 #include "model/model.h"
@@ -23,6 +23,7 @@ typedef struct wte__name {
     const wte__rule *rule; /* NULL = no rule knows this name */
     const char *outside;   /* why it is not the model's own table, or NULL */
     int32_t context;       /* what the segments before the stem add to the score */
+    wte_part part;         /* of an encoder-decoder model */
 } wte__name;
 
 /* Judge a tensor's name. */

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "model/model.h"
+#include "model/rules.h"
 
 static const char *const names[] = {
     [WTE_TIE_SAME_STORAGE] = "same storage", [WTE_TIE_EQUAL_BYTES] = "equal bytes",
@@ -43,6 +44,33 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return wte_add_u64(a, b, &n) ? n : UINT64_MAX;
 }
 
+/* Writers that may not store a tensor twice (safetensors' save_model) keep one name and put the
+ * others into the metadata, as name dropped -> name kept. The name of that role which stands for
+ * `kept`, or NULL. */
+static const char *alias_of(const wte_model *m, const char *kept, wte_role role)
+{
+    const char *name, *value;
+    for (uint64_t i = 0; m->file && (name = wte_file_metadata(m->file, i, &value)); i++) {
+        if (strcmp(value, kept) != 0) continue;
+        const wte__name judged = wte__name_judge(name, strlen(name));
+        if (judged.rule && judged.rule->role == role && !judged.outside) return name;
+    }
+    return NULL;
+}
+
+/* The metadata say that one tensor has both roles. */
+static void judge_alias(const wte_model *m, const char *kept, const char *dropped, wte_tie *t)
+{
+    const wte_model_config *said = &m->config.said;
+    char a[WTE__NAME_SHOWN], b[WTE__NAME_SHOWN];
+    t->verdict = WTE_TIE_SAME_STORAGE;
+    t->params_untied = sum(t->params_tied, t->params_tied);
+    t->flag_agrees = said->tied || !said->tie_decided;
+    say(t, "'%s' is stored for both roles: the file's metadata say that '%s' is the same tensor%s",
+        wte__show(a, kept, strlen(kept)), wte__show(b, dropped, strlen(dropped)),
+        t->flag_agrees ? "" : "; the flag says they are apart");
+}
+
 /* No head is stored: the class, the files beside the weights and the flag tell which of three it
  * is. */
 static void judge_without_head(const wte_model *m, wte_tie *t)
@@ -53,6 +81,11 @@ static void judge_without_head(const wte_model *m, wte_tie *t)
     bool expected = c->head_class == WTE__HEAD_EXPECTED;
     t->flag_agrees = true;
     t->params_tied = t->params_untied = product(t->input_rows, t->input_dim);
+    const char *alias = alias_of(m, m->input.name, WTE_ROLE_HEAD);
+    if (alias) {
+        judge_alias(m, m->input.name, alias, t);
+        return;
+    }
     if (expected && c->said.tied) {
         t->verdict = WTE_TIE_SAME_STORAGE;
         t->params_untied = sum(t->params_tied, t->params_tied);
@@ -81,6 +114,11 @@ static void judge_one_tensor(const wte_model *m, wte_tie *t)
     t->params_tied = product(t->input_rows, t->input_dim);
     t->params_untied = sum(t->params_tied, t->params_tied);
     t->flag_agrees = !untied;
+    const char *alias = m->head_serves_input ? alias_of(m, m->head.name, WTE_ROLE_INPUT) : NULL;
+    if (alias) {
+        judge_alias(m, m->head.name, alias, t);
+        return;
+    }
     if (m->head_serves_input && untied) {
         t->verdict = WTE_TIE_BROKEN;
         say(t,
@@ -124,18 +162,25 @@ static void judge_one_storage(const wte_model *m, wte_tie *t)
         t->flag_agrees ? "" : "; the flag says they are apart");
 }
 
+/* Two tables of an encoder-decoder model, of which the decoder's serves the head: the flag speaks
+ * of that tie, so nothing in it is against two tables that differ. */
+static bool flag_lies(const wte_model *m)
+{
+    const wte_model_config *said = &m->config.said;
+    return said->tied && said->tie_decided && !m->decoder_serves_head;
+}
+
 /* Both stored, of different shapes. False when the rows they share are to be compared. */
 static bool judge_shapes(const wte_model *m, wte_tie *t)
 {
-    const wte_model_config *said = &m->config.said;
     if (t->input_rows == t->head_rows && t->input_dim == t->head_dim) return false;
-    if (said->tied && said->tie_decided) {
+    if (flag_lies(m)) {
         t->verdict = WTE_TIE_IMPOSSIBLE;
         t->flag_agrees = false;
         say(t,
             "%s, but the input table is %" PRIu64 " x %" PRIu64 " and the head %" PRIu64
             " x %" PRIu64 ": they cannot be one",
-            said->tie_rule, t->input_rows, t->input_dim, t->head_rows, t->head_dim);
+            m->config.said.tie_rule, t->input_rows, t->input_dim, t->head_rows, t->head_dim);
         return true;
     }
     if (t->input_dim == t->head_dim) return false;
@@ -153,11 +198,10 @@ static bool judge_shapes(const wte_model *m, wte_tie *t)
  * was not compared is not called equal. False when they can be. */
 static bool judge_types(const wte_model *m, wte_tie *t, uint64_t shared)
 {
-    const wte_model_config *said = &m->config.said;
     const wte_dtype a = m->input.dtype, b = m->head.dtype;
     if (a == b || (wte_dtype_converts(a) && wte_dtype_converts(b))) return false;
     t->verdict = WTE_TIE_INDEPENDENT;
-    t->flag_agrees = !said->tied || !said->tie_decided;
+    t->flag_agrees = !flag_lies(m);
     t->rows_different = shared;
     t->first_different = shared ? 0 : WTE_NOWHERE;
     t->max_difference = (double)NAN;
@@ -214,9 +258,8 @@ static void judge_equal(const wte_model *m, bool bytes, wte_tie *t)
 
 static void judge_different(const wte_model *m, wte_tie *t, uint64_t shared)
 {
-    const wte_model_config *said = &m->config.said;
     t->verdict = WTE_TIE_INDEPENDENT;
-    t->flag_agrees = !said->tied || !said->tie_decided;
+    t->flag_agrees = !flag_lies(m);
     char only[96] = "";
     if (t->input_rows != t->head_rows)
         snprintf(only, sizeof only, "; rows %" PRIu64 "..%" PRIu64 " are %s-only", shared,

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "format/format.h"
 #include "model/model.h"
 
 /* Ids that are mapped at once, on the stack. */
@@ -111,11 +112,10 @@ static wte_status read_straight(const wte__turned *t, uint64_t first, size_t n, 
 }
 
 /* Rows first .. first + n - 1 of a turned matrix: a piece of every stored row, spread out. */
-static wte_status read_turned_block(void *ctx, uint64_t first, size_t n, void *out, wte_error *err)
+static wte_status read_spread(const wte__turned *t, uint64_t first, size_t n, char *out,
+                              wte_error *err)
 {
-    const wte__turned *t = ctx;
     unsigned char piece[COLUMNS_AT_ONCE];
-    if (t->steps.col == 1) return read_straight(t, first, n, out, err);
     const size_t at_once = t->steps.row == 1 ? COLUMNS_AT_ONCE / t->element : 1;
     for (size_t done = 0; done < n;) {
         size_t now = n - done < at_once ? n - done : at_once;
@@ -123,11 +123,22 @@ static wte_status read_turned_block(void *ctx, uint64_t first, size_t n, void *o
             uint64_t at = (d * t->steps.col + (first + done) * t->steps.row) * t->element;
             WTE_TRY(wte_file_read(t->file, t->tensor, at, piece, now * t->element, err));
             for (size_t i = 0; i < now; i++)
-                memcpy((char *)out + ((done + i) * t->dim + d) * t->element, piece + i * t->element,
+                memcpy(out + ((done + i) * t->dim + d) * t->element, piece + i * t->element,
                        t->element);
         }
         done += now;
     }
+    return WTE_OK;
+}
+
+static wte_status read_turned_block(void *ctx, uint64_t first, size_t n, void *out, wte_error *err)
+{
+    const wte__turned *t = ctx;
+    if (t->steps.col == 1)
+        WTE_TRY(read_straight(t, first, n, out, err));
+    else
+        WTE_TRY(read_spread(t, first, n, out, err));
+    if (t->swap) wte__swap_units(out, n * t->dim * t->element, t->swap);
     return WTE_OK;
 }
 
@@ -143,14 +154,22 @@ static wte_status turn(wte_model *m, const wte_tensor *t, wte__turned *turned, w
                        wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
-    if (t->big_endian || t->block)
+    if (t->block)
+        return wte__fail(
+            err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+            "%s: '%s' is stored dim x rows, in blocks of %s along the rows: no row can be "
+            "taken out of them",
+            m->path, wte__show(shown, t->name, t->name_bytes), wte_block_name(t->block));
+    if (t->made)
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
-                         "%s: '%s' is stored dim x rows and in %s besides", m->path,
-                         wte__show(shown, t->name, t->name_bytes),
-                         t->block ? wte_block_name(t->block) : "another byte order");
+                         "%s: '%s' is stored dim x rows, and in pieces besides", m->path,
+                         wte__show(shown, t->name, t->name_bytes));
     const uint32_t element = wte_dtype_bytes(t->dtype);
     const wte__steps steps = wte__steps_of(t, true);
-    wte__turned made = { m->file, out->tensor, out->source.cols, out->source.rows, steps, element };
+    const uint32_t unit = wte__unit_bytes(t->dtype);
+    const bool swap = unit > 1 && t->big_endian != wte__host_is_big();
+    wte__turned made = { m->file, out->tensor, out->source.cols, out->source.rows,
+                         steps,   element,     swap ? unit : 0 };
     *turned = made;
     out->rows = made.rows;
     out->dim = made.dim;

@@ -49,7 +49,7 @@ ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 ALWAYS_INLINE vec vec_load(const char *from, size_t n)
 {
     float part[8] = { 0 };
-    if (n == VEC_LANES) return eight_f32(from);
+    if (n == VEC_LANES) return load_8_floats(from);
     memcpy(part, from, n * sizeof *part);
     return _mm256_loadu_ps(part);
 }
@@ -103,7 +103,7 @@ X(row2)
         memcpy(part, from, n *(size));                                                             \
         return eight(part);                                                                        \
     }
-X(f32, 4, eight_f32)
+X(f32, 4, load_8_floats)
 X(f16, 2, eight_f16)
 X(bf16, 2, eight_bf16_as_is) /* what follows makes a NaN quiet */
 X(i8, 1, eight_i8)

@@ -2,10 +2,10 @@
  *
  *     static inline void copy_line(char *to, const char *from, bool stream)      64 bytes
  *
- * and then includes this. Everything here is static, so that no code of one instruction set can be
- * linked into another's; and inlined, so that `stream` is a constant in the loops: their speed is
- * the number of loads that the processor has under way, and every other instruction takes the place
- * of one. */
+ * and then includes this and names GATHER_KERNEL. Everything here is static, so that no code of one
+ * instruction set can be linked into another's; and inlined, so that `stream` is a constant in the
+ * loops: their speed is the number of loads that the processor has under way, and every other
+ * instruction takes the place of one. */
 #ifndef WTE_SRC_NUM_GATHER_H
 #define WTE_SRC_NUM_GATHER_H
 #include <stdbool.h>
@@ -148,4 +148,20 @@ static inline bool gather_can_stream(const gather_job *job)
     const bool aligned = (((uintptr_t)job->out | job->out_stride) & (GATHER_LINE - 1)) == 0;
     return aligned || job->row_bytes > GATHER_BLOCK;
 }
+
+/* fence: orders streaming stores before what follows, which nothing else does */
+#define GATHER_KERNEL(isa, fence)                                                                  \
+    static void gather_rows_##isa(void *out, size_t out_stride, const void *table,                 \
+                                  size_t table_stride, const uint64_t *rows, size_t n,             \
+                                  size_t row_bytes, bool stream)                                   \
+    {                                                                                              \
+        const gather_job job = { out, out_stride, table, table_stride, rows, n, row_bytes };       \
+        if (n == 0 || row_bytes == 0) return;                                                      \
+        if (stream && gather_can_stream(&job)) {                                                   \
+            gather_any_rows(&job, true);                                                           \
+            fence;                                                                                 \
+        } else {                                                                                   \
+            gather_any_rows(&job, false);                                                          \
+        }                                                                                          \
+    }
 #endif

@@ -108,7 +108,9 @@ bool wte__check_is_reserved(const wte__checking *k, uint64_t row)
     static const char *const words[] = { "unused", "reserved", "UNUSED", "RESERVED" };
     uint64_t bytes = 0;
     const char *text = k->names ? wte_vocab_spelled(k->names, row, &bytes) : NULL;
-    if (!text || wte_vocab_kind(k->names, row) == WTE_TOKEN_BYTE) return false;
+    const wte_token_kind kind = text ? wte_vocab_kind(k->names, row) : WTE_TOKEN_NONE;
+    if (kind == WTE_TOKEN_UNUSED) return true;
+    if (!text || kind == WTE_TOKEN_BYTE) return false;
     /* <|reserved_special_token_7|>, [unused12], <unused3>: a word between brackets, then a number
      */
     if (bytes < 3 || (text[0] != '<' && text[0] != '[')) return false;
@@ -275,8 +277,10 @@ static wte_status run(wte__checking *k)
 {
     WTE_TRY(want_codes(k));
     WTE_TRY(begin(k));
+    WTE_TRY(wte__check_roles(k));
     WTE_TRY(wte__check_sizes(k));
     WTE_TRY(wte__check_tie(k));
+    WTE_TRY(wte__check_adapter(k));
     WTE_TRY(wte__check_files(k));
     WTE_TRY(check_rows(k));
     wte_check *r = k->report;

@@ -85,6 +85,8 @@ typedef struct wte__checking {
     const wte_vocab *vocab;              /* may be NULL */
     const wte_model_table *input, *head; /* head: a tensor of its own, or NULL */
     wte_rows stored;                     /* the input table's own rows, whatever maps ids to them */
+    bool coder;                          /* an encoder-decoder model */
+    bool two_vocabularies; /* the head is the decoder's own table, beside the encoder's */
     bool has_tie;
     wte_tie tie;
     /* the rows */
@@ -123,15 +125,21 @@ __attribute__((format(printf, 2, 3))) const char *wte__repair_model(wte__checkin
                                                                     const char *change, ...);
 __attribute__((format(printf, 2, 3))) const char *wte__repair_shell(wte__checking *k,
                                                                     const char *fmt, ...);
+/* a tensor gets `length` columns: cut, or with zeros behind; in safetensors, else get it again */
+const char *wte__repair_length(wte__checking *k, const wte_tensor *t, uint64_t length);
 /* the files are wrong in themselves: get them again */
 const char *wte__repair_fetch(wte__checking *k);
+/* merge an adapter in a folder into the model, resized to `rows` (0 = as it is), as untied */
+const char *wte__repair_merge(wte__checking *k, const char *adapter, uint64_t rows);
 /* A path as one word of a shell, safe for a terminal; NULL = out of memory. */
 const char *wte__repair_word(wte__checking *k, const char *path);
 
 /* The steps, in order. */
-wte_status wte__check_sizes(wte__checking *k); /* check_sizes.c */
-wte_status wte__check_tie(wte__checking *k);   /* check_tie.c */
-wte_status wte__check_files(wte__checking *k); /* check_files.c */
+wte_status wte__check_roles(wte__checking *k);   /* check_roles.c */
+wte_status wte__check_sizes(wte__checking *k);   /* check_sizes.c */
+wte_status wte__check_tie(wte__checking *k);     /* check_tie.c */
+wte_status wte__check_adapter(wte__checking *k); /* check_adapter.c */
+wte_status wte__check_files(wte__checking *k);   /* check_files.c */
 /* check_scan.c; scan_init gives room for 3 bytes a row at flags, all zero */
 wte_status wte__scan_init(wte__checking *k, wte__scan *scan, uint64_t rows);
 wte_status wte__scan_run(wte__checking *k, const wte_rows *rows, wte__scan *out);

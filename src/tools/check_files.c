@@ -165,7 +165,12 @@ wte_status wte__check_files(wte__checking *k)
     WTE_TRY(check_strays(k));
     if (!k->file || wte__path_kind_of(wte_model_path(k->m), NULL) != WTE__PATH_DIRECTORY)
         return WTE_OK;
-    folder f = { k, wte_model_path(k->m), WTE_OK, 0 };
+    /* the folder of the weights: the model's may only lead there */
+    const char *part = wte_file_part_path(k->file, 0);
+    const size_t n = (size_t)(wte__path_base(part) - part);
+    char dir[WTE_LIMIT_PATH];
+    snprintf(dir, sizeof dir, "%.*s", (int)(n > 1 ? n - 1 : n), part);
+    folder f = { k, n ? dir : ".", WTE_OK, 0 };
     WTE_TRY(wte__path_list(f.dir, visit, &f, k->err));
     return f.status;
 }

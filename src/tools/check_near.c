@@ -281,8 +281,8 @@ static wte_status tell_near(nearness *t, const char *name, uint64_t collapsed)
     }
     if (!seen.count) return WTE_OK;
     return wte__check_add(k, WTE__CODE_ROWS_NEAR, name, &seen, "",
-                          "%" PRIu64 " tokens in %" PRIu64 " groups whose cosine is at least %.2f",
-                          seen.count, groups, WTE__NEAR_COSINE);
+                          "%" PRIu64 " tokens in %" PRIu64 " group%s whose cosine is at least %.2f",
+                          seen.count, groups, groups == 1 ? "" : "s", WTE__NEAR_COSINE);
 }
 
 static wte_status tell_groups(nearness *t)

@@ -14,6 +14,7 @@ static void fill_states(wte__checking *k, double median)
     wte_check_facts *f = &k->report->facts;
     const bool few = k->stored.cols < WTE__NEAR_ZERO_DIM;
     const double small = median * (few ? WTE__NEAR_ZERO_FEW : WTE__NEAR_ZERO);
+    uint64_t zero = 0, constant = 0, nonfinite = 0;
     for (uint64_t row = 0; row < s->rows; row++) {
         const uint8_t flags = s->flags[row];
         wte__state state = WTE__TRAINED;
@@ -26,10 +27,13 @@ static void fill_states(wte__checking *k, double median)
         else if (flags & WTE__ROW_CONSTANT)
             state = WTE__CONSTANT;
         k->state[row] = (uint8_t)state;
-        f->zero += state == WTE__ZERO;
-        f->constant += (flags & WTE__ROW_CONSTANT) != 0;
-        f->nonfinite += state == WTE__NONFINITE;
+        zero += state == WTE__ZERO;
+        constant += (flags & WTE__ROW_CONSTANT) != 0;
+        nonfinite += state == WTE__NONFINITE;
     }
+    f->zero = zero;
+    f->constant = constant;
+    f->nonfinite = nonfinite;
     f->nan = s->nan;
     f->inf = s->inf;
     f->beyond_f16 = s->beyond_f16;
@@ -77,9 +81,11 @@ static wte_status check_narrow(wte__checking *k, const char *name)
     const wte__seen seen = { s->beyond_rows, { s->most_beyond } };
     return wte__check_add(k, WTE__CODE_NARROW_F16, name, s->beyond_rows == 1 ? &seen : NULL,
                           wte__repair_config(k, "torch_dtype", "\"bfloat16\""),
-                          "%" PRIu64 " numbers of %" PRIu64 " rows are beyond 65504, the first in "
+                          "%" PRIu64 " number%s of %" PRIu64 " row%s beyond 65504, the first in "
                           "row %" PRIu64,
-                          s->beyond_f16, s->beyond_rows, s->most_beyond);
+                          s->beyond_f16, s->beyond_f16 == 1 ? "" : "s", s->beyond_rows,
+                          s->beyond_rows == 1 ? s->beyond_f16 == 1 ? " is" : " are" : "s are",
+                          s->most_beyond);
 }
 
 /* Initial values ------------------------------------------------------------------------------- */

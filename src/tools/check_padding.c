@@ -86,6 +86,19 @@ static wte_status tell(wte__checking *k, const char *name, const padding *p)
                           p->seen.count, k->stored.rows, p->beyond, parts);
 }
 
+/* Padding may be there on purpose, and dropping it changes the shape: the ids are kept from being
+ * drawn instead, and the table stays as it is. */
+static const char *repair_sampled(wte__checking *k)
+{
+    const bool gguf = k->file && wte_file_format(k->file) == WTE_FORMAT_GGUF;
+    return wte__repair_model(k,
+                             "v = t.AutoTokenizer.from_pretrained(sys.argv[1]%s).get_vocab(); "
+                             "m.generation_config.suppress_tokens = "
+                             "sorted(set(range(%" PRIu64 ")) - set(v.values()))",
+                             gguf ? ", gguf_file=sys.argv[3]" : "",
+                             k->head ? k->report->facts.head_rows : k->stored.rows);
+}
+
 wte_status wte__check_padding(wte__checking *k)
 {
     const char *name = wte__check_table_name(k);
@@ -103,8 +116,7 @@ wte_status wte__check_padding(wte__checking *k)
                               ": %" PRIu64 " of the rows beyond are as long as trained ones",
                               k->named - 1, k->stored.rows - 1, p.trained);
     if (!p.sampled.count) return WTE_OK;
-    return wte__check_add(k, WTE__CODE_PADDING_SAMPLED, name, &p.sampled,
-                          wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", k->named),
+    return wte__check_add(k, WTE__CODE_PADDING_SAMPLED, name, &p.sampled, repair_sampled(k),
                           "%" PRIu64 " head row%s without a token %s at least half as long as the "
                           "median of the others",
                           p.sampled.count, p.sampled.count == 1 ? "" : "s",

@@ -1,5 +1,6 @@
 /* Repairs as commands for a shell, with tools that people have: jq for config.json, Python with
  * transformers for tables. Paths are quoted; nothing is run here. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,6 +113,25 @@ static void folder_of(char folder[WTE_LIMIT_PATH], const char *path)
     if (n == 0) snprintf(folder, WTE_LIMIT_PATH, ".");
 }
 
+/* The class that loads all of the model: what another one leaves out would not be saved again. */
+static const char *auto_class(const wte__checking *k)
+{
+    static const struct {
+        const char *end, *loads;
+    } classes[] = { { "ForCausalLM", "AutoModelForCausalLM" },
+                    { "LMHeadModel", "AutoModelForCausalLM" },
+                    { "ForMaskedLM", "AutoModelForMaskedLM" } };
+    const size_t n = strlen(k->config->architecture);
+    if (k->coder) return "AutoModelForSeq2SeqLM";
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        const size_t end = strlen(classes[i].end);
+        if (n > end && strcmp(k->config->architecture + n - end, classes[i].end) == 0)
+            return classes[i].loads;
+    }
+    return wte_model_head(k->m) || k->tie.verdict == WTE_TIE_SAME_STORAGE ? "AutoModelForCausalLM"
+                                                                          : "AutoModel";
+}
+
 const char *wte__repair_model(wte__checking *k, const char *change, ...)
 {
     char text[2048], made[WTE_LIMIT_PATH + 8], folder[WTE_LIMIT_PATH];
@@ -123,7 +143,7 @@ const char *wte__repair_model(wte__checking *k, const char *change, ...)
         const char *repair = repair_file(k, text);
         if (repair) return repair;
     }
-    folder_of(folder, wte_model_path(k->m));
+    folder_of(folder, k->file ? wte_file_part_path(k->file, 0) : wte_model_path(k->m));
     snprintf(made, sizeof made, "%s-fixed", folder);
     const char *from = wte__repair_word(k, folder), *to = from ? wte__repair_word(k, made) : NULL;
     const char *gguf = "";
@@ -134,15 +154,51 @@ const char *wte__repair_model(wte__checking *k, const char *change, ...)
         k,
         "python3 -c 'import sys, transformers as t; m = t.%s.from_pretrained(sys.argv[1]%s); "
         "w = m.get_input_embeddings().weight.data; %s; m.save_pretrained(sys.argv[2])' %s %s%s%s",
-        wte_model_head(k->m) || k->tie.verdict == WTE_TIE_SAME_STORAGE ? "AutoModelForCausalLM"
-                                                                       : "AutoModel",
-        is_gguf ? ", gguf_file=sys.argv[3]" : "", text, from, to, is_gguf ? " " : "", gguf);
+        auto_class(k), is_gguf ? ", gguf_file=sys.argv[3]" : "", text, from, to, is_gguf ? " " : "",
+        gguf);
 }
 
 const char *wte__repair_fetch(wte__checking *k)
 {
-    const char *word = wte__repair_word(k, wte_model_path(k->m));
+    char folder[WTE_LIMIT_PATH];
+    folder_of(folder, wte_model_path(k->m));
+    const char *word = wte__repair_word(k, folder);
     if (!word) return NULL;
     return wte__repair_shell(
         k, "huggingface-cli download REPOSITORY --local-dir %s --force-download", word);
+}
+
+const char *wte__repair_length(wte__checking *k, const wte_tensor *t, uint64_t length)
+{
+    char made[WTE_LIMIT_PATH + 8];
+    if (wte_file_format(k->file) != WTE_FORMAT_SAFETENSORS) return wte__repair_fetch(k);
+    const char *path = wte_file_part_path(k->file, t->part);
+    snprintf(made, sizeof made, "%s.fixed", path);
+    const char *from = wte__repair_word(k, path), *to = from ? wte__repair_word(k, made) : NULL;
+    const char *name = to ? wte__repair_word(k, t->name) : NULL;
+    if (!name) return NULL;
+    return wte__repair_shell(
+        k,
+        "python3 -c 'import sys, torch, safetensors.torch as s; d = s.load_file(sys.argv[1]); "
+        "n = sys.argv[3]; b = d[n]; d[n] = torch.nn.functional.pad(b, (0, %" PRIu64
+        " - b.shape[-1])); s.save_file(d, sys.argv[2])' %s %s %s",
+        length, from, to, name);
+}
+
+const char *wte__repair_merge(wte__checking *k, const char *adapter, uint64_t rows)
+{
+    char folder[WTE_LIMIT_PATH], made[WTE_LIMIT_PATH + 8], resize[64] = "";
+    folder_of(folder, k->file ? wte_file_part_path(k->file, 0) : wte_model_path(k->m));
+    snprintf(made, sizeof made, "%s-merged", folder);
+    if (rows) snprintf(resize, sizeof resize, "m.resize_token_embeddings(%" PRIu64 "); ", rows);
+    const char *base = wte__repair_word(k, folder);
+    const char *from = base ? wte__repair_word(k, adapter) : NULL;
+    const char *to = from ? wte__repair_word(k, made) : NULL;
+    if (!to) return NULL;
+    return wte__repair_shell(
+        k,
+        "python3 -c 'import sys, transformers as t, peft; m = t.%s.from_pretrained(sys.argv[1]); "
+        "%sm = peft.PeftModel.from_pretrained(m, sys.argv[2]).merge_and_unload(); "
+        "m.config.tie_word_embeddings = False; m.save_pretrained(sys.argv[3])' %s %s %s",
+        k->coder ? "AutoModelForSeq2SeqLM" : "AutoModelForCausalLM", resize, base, from, to);
 }

@@ -29,10 +29,15 @@ typedef struct marks {
     uint64_t cap, seed;
 } marks;
 
-static uint64_t *slot_of(const wte__checking *k, const marks *m, uint64_t mark)
+static uint64_t place_of(const marks *m, uint64_t mark)
 {
     const uint64_t key[2] = { mark, m->seed };
-    uint64_t at = XXH3_64bits(key, sizeof key) & (m->cap - 1);
+    return XXH3_64bits(key, sizeof key) & (m->cap - 1);
+}
+
+static uint64_t *slot_of(const wte__checking *k, const marks *m, uint64_t mark)
+{
+    uint64_t at = place_of(m, mark);
     while (m->row[at] && k->table.mark[m->row[at] - 1] != mark) at = (at + 1) & (m->cap - 1);
     return &m->row[at];
 }
@@ -44,10 +49,14 @@ static bool is_looked_at(const wte__checking *k, uint64_t row)
 
 /* Rows that share their mark with another; returns how many. Their flag is set for a while. */
 #define SHARED 0x80u
+#define AHEAD  16u /* rows: the table is larger than a cache, and its places are known before */
 static uint64_t find_shared(wte__checking *k, const marks *m)
 {
+    const uint64_t rows = k->stored.rows;
     uint64_t n = 0;
-    for (uint64_t row = 0; row < k->stored.rows; row++) {
+    for (uint64_t row = 0; row < rows; row++) {
+        if (rows - row > AHEAD)
+            __builtin_prefetch(m->row + place_of(m, k->table.mark[row + AHEAD]));
         if (!is_looked_at(k, row)) continue;
         uint64_t *slot = slot_of(k, m, k->table.mark[row]);
         if (!*slot) {

@@ -31,6 +31,7 @@ typedef struct scanning {
     size_t cols, raw_bytes, value_bytes;
     wte_dtype type, wide; /* of raw and of values */
     row_kernel kernel;    /* over values; NULL: plain C over doubles */
+    double near_equal;    /* most / least of the lanes of a row of one magnitude */
     bool may_overflow;    /* numbers of this type can be beyond f16's */
     lane_sums *lanes;
 } scanning;
@@ -102,8 +103,7 @@ static bool is_odd(const scanning *s, const wte__row_stats *r)
 {
     const double squares = (double)r->squares;
     if (s->cols < LANES || !(squares >= SQUARES_FROM && squares < SQUARES_TO)) return true;
-    const size_t whole = s->cols / LANES;
-    return (double)r->most <= 1.001 * (1 + 1 / (double)whole) * (double)r->least;
+    return (double)r->most <= s->near_equal * (double)r->least;
 }
 
 static void visit(void *ctx, uint32_t lane, uint64_t first, size_t n, const void *raw,
@@ -153,6 +153,7 @@ static void choose_kernel(scanning *s, const wte_rows *rows)
     s->type = rows->dtype;
     s->wide = WTE_DTYPE_NONE;
     s->cols = (size_t)rows->cols;
+    if (s->cols >= LANES) s->near_equal = 1.001 * (1 + 1 / (double)(s->cols / LANES));
     s->raw_bytes = s->value_bytes = s->cols * wte_dtype_bytes(rows->dtype);
     s->may_overflow = !wte_dtype_fits(rows->dtype, WTE_F16);
     switch (s->type) {

@@ -6,6 +6,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/utf8.h"
+#include "format/parts.h"
+#include "model/model.h"
 #include "tools/check.h"
 
 /* The name of the file that holds a path, safe to print. */
@@ -46,7 +49,8 @@ static wte_status check_uncovered(wte__checking *k, const char *name)
 {
     wte__seen seen = { 0 };
     const wte_check_facts *f = &k->report->facts;
-    if (!k->vocab || f->token_ids <= f->table_rows) return WTE_OK;
+    /* of an empty table that is told, and no resize brings its numbers back */
+    if (!k->vocab || f->token_ids <= f->table_rows || !f->table_rows) return WTE_OK;
     for (uint64_t id = f->table_rows; id < f->token_ids; id++)
         if (wte_vocab_kind(k->vocab, id) != WTE_TOKEN_NONE) wte__seen_add(&seen, id);
     return wte__check_add(
@@ -54,43 +58,66 @@ static wte_status check_uncovered(wte__checking *k, const char *name)
         wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", f->token_ids),
         "%" PRIu64 " token%s no row: the tokenizer's largest id is %" PRIu64
         ", but the table has rows for ids 0..%" PRIu64,
-        seen.count, seen.count == 1 ? " has" : "s have", f->token_ids - 1,
-        f->table_rows ? f->table_rows - 1 : 0);
+        seen.count, seen.count == 1 ? " has" : "s have", f->token_ids - 1, f->table_rows - 1);
+}
+
+/* One part of several that lies there alone: "; this looks like part 0 of 8 (8 x 16032 = 128256)".
+ * "" when it is none, or that many of them are not the whole. */
+static const char *part_of(const wte__checking *k, uint64_t have, uint64_t whole, char buf[160])
+{
+    uint64_t number;
+    buf[0] = '\0';
+    if (!k->file || wte_file_format(k->file) != WTE_FORMAT_TORCH || whole % have != 0 ||
+        !wte__parts_name(wte__path_base(wte_file_part_path(k->file, 0)), &number))
+        return buf;
+    snprintf(buf, 160,
+             "; this looks like part %" PRIu64 " of %" PRIu64 " (%" PRIu64 " x %" PRIu64
+             " = %" PRIu64 "), and the others are not here",
+             number, whole / have, whole / have, have, whole);
+    return buf;
 }
 
 static wte_status check_config(wte__checking *k, const char *name)
 {
     const wte_check_facts *f = &k->report->facts;
     const wte_model_config *c = k->config;
-    char rows[32], width[32];
-    snprintf(rows, sizeof rows, "%" PRIu64, f->table_rows);
-    snprintf(width, sizeof width, "%" PRIu64, f->dim);
-    if (f->config_vocab && f->table_rows && f->config_vocab > f->table_rows)
-        WTE_TRY(wte__check_add(k, WTE__CODE_CONFIG_LARGER, name, NULL,
-                               wte__repair_config(k, "vocab_size", rows),
-                               "config.json says vocab_size %" PRIu64 ", but the table has %" PRIu64
-                               " rows: %" PRIu64 " missing",
-                               f->config_vocab, f->table_rows, f->config_vocab - f->table_rows));
-    /* more rows than the head, which is as the config says: ids for input only, told below */
-    const bool on_purpose = k->head && f->head_rows == f->config_vocab;
+    char value[32], part[160], shown[WTE__NAME_SHOWN];
+    const char *config = base_of(shown, c->path[0] ? c->path : "config.json");
+    snprintf(value, sizeof value, "%" PRIu64, f->table_rows);
+    if (f->config_vocab && f->table_rows && f->config_vocab > f->table_rows) {
+        part_of(k, f->table_rows, f->config_vocab, part);
+        WTE_TRY(wte__check_add(
+            k, WTE__CODE_CONFIG_LARGER, name, NULL,
+            part[0] ? wte__repair_fetch(k) : wte__repair_config(k, "vocab_size", value),
+            "%s says vocab_size %" PRIu64 ", but the table has %" PRIu64 " rows: %" PRIu64
+            " missing%s",
+            config, f->config_vocab, f->table_rows, f->config_vocab - f->table_rows, part));
+    }
+    /* more rows than the head, which is as the config says: ids for input only, told below; and
+     * llm.c pads its table, which is told with the other rows without a token */
+    const bool on_purpose = (k->head && f->head_rows == f->config_vocab) ||
+                            (k->file && wte_file_format(k->file) == WTE_FORMAT_LLMC);
     if (f->config_vocab && f->config_vocab < f->table_rows && !on_purpose)
-        WTE_TRY(wte__check_add(k, WTE__CODE_CONFIG_SMALLER, name, NULL,
-                               wte__repair_config(k, "vocab_size", rows),
-                               "config.json says vocab_size %" PRIu64 ", but the table has %" PRIu64
-                               " rows: %" PRIu64 " more",
-                               f->config_vocab, f->table_rows, f->table_rows - f->config_vocab));
-    if (!c->hidden_size || !f->dim || c->hidden_size == f->dim || c->embedding_size) return WTE_OK;
+        WTE_TRY(wte__check_add(
+            k, WTE__CODE_CONFIG_SMALLER, name, NULL, wte__repair_config(k, "vocab_size", value),
+            "%s says vocab_size %" PRIu64 ", but the table has %" PRIu64 " rows: %" PRIu64 " more",
+            config, f->config_vocab, f->table_rows, f->table_rows - f->config_vocab));
+    if (!f->table_rows || !f->dim) return WTE_OK;
+    if (!c->hidden_size || c->hidden_size == f->dim || c->embedding_size) return WTE_OK;
+    snprintf(value, sizeof value, "%" PRIu64, f->dim);
+    part_of(k, f->dim, c->hidden_size, part);
+    const char *key = wte__config_is_params(c) ? "dim" : "hidden_size";
     return wte__check_add(k, WTE__CODE_CONFIG_WIDTH, name, NULL,
-                          wte__repair_config(k, "hidden_size", width),
-                          "config.json says %" PRIu64 " numbers a row, but rows have %" PRIu64,
-                          c->hidden_size, f->dim);
+                          part[0] ? wte__repair_fetch(k) : wte__repair_config(k, key, value),
+                          "%s says %" PRIu64 " numbers a row, but rows have %" PRIu64 "%s", config,
+                          c->hidden_size, f->dim, part);
 }
 
 static wte_status check_head(wte__checking *k, const char *name)
 {
     const wte_check_facts *f = &k->report->facts;
     wte__seen seen = { 0 };
-    if (!k->head || f->head_rows == f->table_rows) return WTE_OK;
+    if (!k->head || k->two_vocabularies || f->head_rows == f->table_rows) return WTE_OK;
     const bool more_input = f->table_rows > f->head_rows;
     const uint64_t from = more_input ? f->head_rows : f->table_rows;
     const uint64_t to = more_input ? f->table_rows : f->head_rows;
@@ -106,6 +133,30 @@ static wte_status check_head(wte__checking *k, const char *name)
         f->table_rows, f->head_rows, from, to - 1, more_input ? "input" : "output");
 }
 
+/* Texts that are no UTF-8, and those that name another id. */
+static wte_status check_texts(wte__checking *k)
+{
+    const wte_vocab *v = k->vocab;
+    const uint64_t broken = wte_vocab_not_utf8(v), twice = wte_vocab_duplicates(v);
+    wte__seen not_utf8 = { 0 }, duplicates = { 0 };
+    char shown[WTE__NAME_SHOWN];
+    base_of(shown, wte_vocab_path(v));
+    for (uint64_t id = 0; id < wte_vocab_size(v) && (broken || twice); id++) {
+        wte_bytes text;
+        text.data = (const uint8_t *)wte_vocab_spelled(v, id, &text.size);
+        if (text.data && !wte__utf8_valid(text)) wte__seen_add(&not_utf8, id);
+        if (wte_vocab_is_duplicate(v, id)) wte__seen_add(&duplicates, id);
+    }
+    if (broken)
+        WTE_TRY(wte__check_add(k, WTE__CODE_VOCAB_NOT_UTF8, shown, &not_utf8, "",
+                               "%" PRIu64 " of %" PRIu64 " tokens %s no UTF-8", broken,
+                               k->report->facts.tokens, broken == 1 ? "is" : "are"));
+    if (!twice) return WTE_OK;
+    return wte__check_add(k, WTE__CODE_VOCAB_DUPLICATES, shown, &duplicates, "",
+                          "%" PRIu64 " of %" PRIu64 " tokens %s the text of another id", twice,
+                          k->report->facts.tokens, twice == 1 ? "has" : "have");
+}
+
 static wte_status check_vocab(wte__checking *k)
 {
     const wte_check_facts *f = &k->report->facts;
@@ -119,6 +170,7 @@ static wte_status check_vocab(wte__checking *k)
         return wte__check_add(k, WTE__CODE_VOCAB_UNREADABLE, subject, NULL, wte__repair_fetch(k),
                               "%s", problem);
     }
+    WTE_TRY(check_texts(k));
     if (!f->holes) return WTE_OK;
     wte__seen seen = { 0 };
     for (uint64_t id = 0; id < f->token_ids; id++)
@@ -126,21 +178,44 @@ static wte_status check_vocab(wte__checking *k)
     base_of(shown, wte_vocab_path(k->vocab));
     return wte__check_add(k, WTE__CODE_VOCAB_HOLES, shown, &seen, "",
                           "%" PRIu64 " tokens, but ids go up to %" PRIu64 ": %" PRIu64
-                          " of them have no token",
-                          f->tokens, f->token_ids - 1, f->holes);
+                          " of them %s no token",
+                          f->tokens, f->token_ids - 1, f->holes, f->holes == 1 ? "has" : "have");
 }
 
-static wte_status check_pad(wte__checking *k, const char *name)
+/* An id without a row: the tokenizer's own, or one that is left from another vocabulary. */
+static const char *repair_special(wte__checking *k, const char *key, uint64_t id)
+{
+    const bool known = k->vocab && id < k->report->facts.token_ids &&
+                       wte_vocab_kind(k->vocab, id) != WTE_TOKEN_NONE;
+    if (k->vocab && !known)
+        return wte__repair_model(k, "m.config.%s = t.AutoTokenizer.from_pretrained(sys.argv[1]).%s",
+                                 key, key);
+    return wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", id + 1);
+}
+
+/* Ids that the config names must have rows, as those of the tokenizer. */
+static wte_status check_special(wte__checking *k, const char *name)
 {
     const wte_check_facts *f = &k->report->facts;
-    const int64_t pad = k->config->pad_token_id;
-    if (pad < 0 || (uint64_t)pad < f->table_rows || !f->table_rows) return WTE_OK;
-    const wte__seen seen = { 1, { (uint64_t)pad } };
-    return wte__check_add(k, WTE__CODE_PAD_OUTSIDE, name, &seen,
-                          wte__repair_model(k, "m.resize_token_embeddings(%" PRId64 ")", pad + 1),
-                          "config.json says pad_token_id %" PRId64
-                          ", but the table has rows for ids 0..%" PRIu64,
-                          pad, f->table_rows - 1);
+    const wte_model_config *c = k->config;
+    char shown[WTE__NAME_SHOWN];
+    const char *config = base_of(shown, c->path);
+    const struct {
+        const char *key;
+        int64_t id;
+        wte__code code;
+    } ids[] = { { "pad_token_id", c->pad_token_id, WTE__CODE_PAD_OUTSIDE },
+                { "bos_token_id", c->bos_token_id, WTE__CODE_SPECIAL_OUTSIDE },
+                { "eos_token_id", c->eos_token_id, WTE__CODE_SPECIAL_OUTSIDE } };
+    for (size_t i = 0; f->table_rows && i < sizeof ids / sizeof *ids; i++) {
+        const uint64_t id = (uint64_t)ids[i].id;
+        if (ids[i].id < 0 || id < f->table_rows) continue;
+        const wte__seen seen = { 1, { id } };
+        WTE_TRY(wte__check_add(k, ids[i].code, name, &seen, repair_special(k, ids[i].key, id),
+                               "%s says %s %" PRIu64 ", but the table has rows for ids 0..%" PRIu64,
+                               config, ids[i].key, id, f->table_rows - 1));
+    }
+    return WTE_OK;
 }
 
 /* Positions ------------------------------------------------------------------------------------ */
@@ -150,8 +225,10 @@ static uint64_t position_offset(const wte__checking *k)
 {
     static const char *const after_pad[] = { "roberta",    "xlm-roberta",   "camembert",
                                              "longformer", "mpnet",         "xlm-roberta-xl",
-                                             "xmod",       "data2vec-text", "luke" };
-    static const char *const two[] = { "bart", "mbart", "opt", "plbart", "biogpt" };
+                                             "xmod",       "data2vec-text", "luke",
+                                             "ibert",      "esm",           "roberta-prelayernorm",
+                                             "layoutlmv3", "markuplm" };
+    static const char *const two[] = { "bart", "mbart", "opt", "plbart", "biogpt", "mvp", "trocr" };
     const char *type = k->config->model_type;
     const int64_t pad = k->config->pad_token_id;
     for (size_t i = 0; i < sizeof after_pad / sizeof *after_pad; i++)
@@ -177,6 +254,26 @@ static wte_status check_positions(wte__checking *k)
         WTE_TRY(wte__check_add(k, WTE__CODE_POSITION_LENGTH, wte__show(shown, t.name, t.name_bytes),
                                NULL, "", "%" PRIu64 " rows%s: texts of at most %" PRIu64 " tokens",
                                rows.rows, from, usable));
+    }
+    return WTE_OK;
+}
+
+/* The head's bias has one number for each of its rows: resizes forget it. */
+static wte_status check_bias(wte__checking *k)
+{
+    const wte_check_facts *f = &k->report->facts;
+    const uint64_t rows = k->head ? f->head_rows : f->table_rows;
+    const wte_candidate *c;
+    for (uint64_t i = 0; k->file && (c = wte_model_candidate(k->m, i)); i++) {
+        wte_tensor t;
+        char shown[WTE__NAME_SHOWN];
+        if (strcmp(c->why, "bias of the head") != 0) continue;
+        if (wte_file_tensor(k->file, c->tensor, &t, NULL) != WTE_OK || !t.rank) continue;
+        if (t.shape[t.rank - 1] == rows) continue;
+        WTE_TRY(wte__check_add(k, WTE__CODE_BIAS_LENGTH, wte__show(shown, t.name, t.name_bytes),
+                               NULL, wte__repair_length(k, &t, rows),
+                               "a bias of %" PRIu64 " numbers for %" PRIu64 " rows",
+                               t.shape[t.rank - 1], rows));
     }
     return WTE_OK;
 }
@@ -230,7 +327,8 @@ wte_status wte__check_sizes(wte__checking *k)
     WTE_TRY(check_uncovered(k, name));
     WTE_TRY(check_config(k, name));
     WTE_TRY(check_head(k, name));
-    WTE_TRY(check_pad(k, name));
+    WTE_TRY(check_special(k, name));
     WTE_TRY(check_weights(k));
+    WTE_TRY(check_bias(k));
     return k->input->mapped && k->stored.rows ? check_mapping(k, name) : WTE_OK;
 }

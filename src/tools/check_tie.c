@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/model.h"
 #include "tools/check.h"
 
 static const wte__code tie_codes[] = {
-    WTE__CODE_TIE_FLAG_LIES, WTE__CODE_TIE_HEAD_MISSING, WTE__CODE_TIE_IMPOSSIBLE,
-    WTE__CODE_TIE_COPY,      WTE__CODE_TIE_FLAG_ABSENT,  WTE__CODE_PADDING_SAMPLED,
+    WTE__CODE_TIE_FLAG_LIES,  WTE__CODE_TIE_HEAD_MISSING, WTE__CODE_TIE_IMPOSSIBLE,
+    WTE__CODE_TIE_COPY,       WTE__CODE_TIE_FLAG_ABSENT,  WTE__CODE_PADDING_SAMPLED,
+    WTE__CODE_ADAPTER_UNTIES, WTE__CODE_ADAPTER_ROWS,
 };
 
 /* jq's path of the flag that decides. */
@@ -40,6 +42,11 @@ static wte_status judge(wte__checking *k, const char *head, const char *key)
                               k->config->tied ? wte__repair_model(k, "m.tie_weights()")
                                               : wte__repair_config(k, key, "true"),
                               "%s", t->why);
+    case WTE_TIE_SAME_STORAGE:
+        /* one name stands for both, but loaders that believe the flag look for the other */
+        if (t->flag_agrees || k->head) return WTE_OK;
+        return wte__check_add(k, WTE__CODE_TIE_HEAD_MISSING, head, NULL,
+                              wte__repair_config(k, key, "true"), "%s", t->why);
     default: return WTE_OK;
     }
 }
@@ -70,8 +77,10 @@ static wte_status check_conflict(wte__checking *k)
 static wte_status check_absent(wte__checking *k, const char *key)
 {
     const wte_model_config *c = k->config;
-    /* a model without a head has nothing to tie */
-    if (!c->path[0] || c->tie_decided || k->tie.verdict == WTE_TIE_HEADLESS) return WTE_OK;
+    /* a model without a head has nothing to tie, and a params.json has no such flag */
+    if (!c->path[0] || c->tie_decided || k->tie.verdict == WTE_TIE_HEADLESS ||
+        wte__config_is_params(c))
+        return WTE_OK;
     return wte__check_add(k, WTE__CODE_TIE_FLAG_ABSENT, "config.json", NULL,
                           wte__repair_config(k, key, k->tie.tied ? "true" : "false"),
                           "no flag is stored and the family is not known: %s", c->tie_rule);

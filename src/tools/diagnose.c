@@ -282,10 +282,12 @@ static wte_status check_ids(const wte_rows *table, wte_ids ids, wte_error *err)
         const int64_t id = wte_ids_at(ids, i);
         if (id >= 0 && (uint64_t)id < table->rows) continue;
         if (table->rows == 0)
-            return wte__fail(err, WTE_E_RANGE, i, "token id %" PRId64 ", but the table has no rows",
-                             id);
+            return wte__fail(
+                err, WTE_E_RANGE, i,
+                "id %" PRId64 " at position %" PRIu64 " has no row; the table is empty", id, i);
         return wte__fail(err, WTE_E_RANGE, i,
-                         "token id %" PRId64 " at position %" PRIu64 "; valid ids are 0..%" PRIu64,
+                         "id %" PRId64 " at position %" PRIu64
+                         " has no row; valid ids are 0..%" PRIu64,
                          id, i, table->rows - 1);
     }
     return WTE_OK;
@@ -309,8 +311,8 @@ static wte_status check_shape(const wte_rows *table, wte_ids ids, const wte_got 
     const bool as_column = got->cols == table->rows && got->n == 1;
     if (got->cols == table->cols || as_column) return WTE_OK;
     return wte__fail(err, WTE_E_SHAPE, got->cols,
-                     "the vector has %" PRIu64 " numbers, but a row of the table has %" PRIu64,
-                     got->cols, table->cols);
+                     "the vector has %" PRIu64 " number%s, but a row of the table has %" PRIu64,
+                     got->cols, got->cols == 1 ? "" : "s", table->cols);
 }
 
 /* A vector as long as the table has rows that is no column after all is a vector too long. */

@@ -412,6 +412,7 @@ static wte_status prove_bytes_made(trace_box *box, const wte_file *file,
     wte_rows rows;
     uint64_t bytes;
     char shown[WTE__NAME_SHOWN], how[WTE__NAME_SHOWN + 64];
+    t->file = wte_file_part_path(file, wte_file_row_part(file, table->tensor, t->row));
     const char *base = wte__path_base(t->file);
     WTE_TRY(wte_file_rows(file, table->tensor, &rows, err));
     WTE_TRY(wte_rows_read_block(&rows, t->row, 1, box->again, err));
@@ -422,7 +423,10 @@ static wte_status prove_bytes_made(trace_box *box, const wte_file *file,
                  t->end - 1, shown);
     } else {
         t->begin = t->end = WTE_NOWHERE;
-        snprintf(how, sizeof how, "made again of several places of %s", shown);
+        if (wte_file_format(file) == WTE_FORMAT_TORCH_PARTS)
+            snprintf(how, sizeof how, "put together again of a piece in each part");
+        else
+            snprintf(how, sizeof how, "made again of several places of %s", shown);
     }
     judge_bytes(box, how);
     return WTE_OK;

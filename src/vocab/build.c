@@ -37,6 +37,14 @@ static wte_status make_entries(wte__vocab_reader *r)
     return WTE_OK;
 }
 
+/* What is said of a token twice: the more particular counts. "Unused" says no more than "normal".
+ */
+static bool says_more(uint8_t kind, uint8_t before)
+{
+    if (kind == WTE_TOKEN_UNUSED) return before <= WTE_TOKEN_NORMAL;
+    return kind > (before == WTE_TOKEN_UNUSED ? WTE_TOKEN_NORMAL : before);
+}
+
 /* Two tokens may share an id only if they are one: an added token repeats its vocabulary entry. */
 static wte_status place_tokens(wte__vocab_reader *r)
 {
@@ -54,7 +62,7 @@ static wte_status place_tokens(wte__vocab_reader *r)
                      wte__show(b, entry->text, entry->bytes));
             return wte__vocab_refuse(r, token->file, token->at, what);
         }
-        if (token->kind > entry->kind) entry->kind = token->kind;
+        if (says_more(token->kind, entry->kind)) entry->kind = token->kind;
         entry->in_model |= token->in_model;
     }
     return WTE_OK;
@@ -116,7 +124,8 @@ static void settle_spelling(wte__vocab_reader *r)
         if (entry->kind == WTE_TOKEN_NORMAL && bytes && wte__byte_token(text, &byte))
             entry->kind = WTE_TOKEN_BYTE;
         /* added tokens are kept out of the byte alphabet by every tokenizer that has one */
-        if (v->spelling == WTE_SPELLING_METASPACE || entry->kind == WTE_TOKEN_NORMAL)
+        const bool ordinary = entry->kind == WTE_TOKEN_NORMAL || entry->kind == WTE_TOKEN_UNUSED;
+        if (v->spelling == WTE_SPELLING_METASPACE || ordinary)
             entry->translated = wte__spelling_applies(v->spelling, text);
         entry->translated |= entry->kind == WTE_TOKEN_BYTE;
     }
@@ -130,6 +139,9 @@ static wte_status enter_name(wte__vocab_reader *r, uint64_t id)
     bool found;
     if (!wte__names_add(&v->names, text, &first, &found))
         return wte__no_memory(r->err, v->count, "token names");
+    v->entries[id].repeated = found;
+    v->duplicates += found;
+    if (!wte__utf8_valid(text)) v->not_utf8++;
     bool two_spaces = v->spelling == WTE_SPELLING_METASPACE && v->entries[id].translated &&
                       memchr(text.data, ' ', (size_t)text.size);
     if (!found && !two_spaces && text.size <= WTE__VOCAB_LONG) return WTE_OK;
@@ -137,6 +149,16 @@ static wte_status enter_name(wte__vocab_reader *r, uint64_t id)
         return wte__no_memory(r->err, (uint64_t)(v->n_odd + 1) * sizeof *v->odd, "token names");
     v->odd[v->n_odd++] = (uint32_t)id;
     return WTE_OK;
+}
+
+/* How many tokens ahead of the one that is entered the place of another is asked for. */
+#define AHEAD 16u
+
+static void expect_name(const wte__vocab_reader *r, uint64_t id)
+{
+    const wte_vocab *v = r->v;
+    if (id < v->size && v->entries[id].in_model)
+        wte__names_expect(&v->names, wte__vocab_entry_text(&v->entries[id]));
 }
 
 /* A text with several ids means the last one the model's own vocabulary gives it, as where a later
@@ -149,6 +171,7 @@ static wte_status enter_names(wte__vocab_reader *r)
         return wte__no_memory(r->err, v->count, "token names");
     for (uint64_t i = 0; i < v->size; i++) {
         const uint64_t id = r->first_wins ? i : v->size - 1 - i;
+        expect_name(r, r->first_wins ? id + AHEAD : id - AHEAD); /* below 0 it is no id either */
         if (v->entries[id].in_model) WTE_TRY(enter_name(r, id));
     }
     for (uint64_t id = 0; id < v->size; id++)

@@ -113,8 +113,10 @@ static void list_near(const wte_vocab *v, wte_bytes text, char *out, size_t cap)
     out[0] = '\0';
     if (text.size == 0 || text.size > NEAR_BYTES) return;
     /* the query may be spelled as the file does: undo that, as for the tokens */
-    wte__vocab_entry query = { text.data, (uint32_t)text.size, WTE_TOKEN_NORMAL, false,
-                               wte__spelling_applies(v->spelling, text) };
+    wte__vocab_entry query = { .text = text.data,
+                               .bytes = (uint32_t)text.size,
+                               .kind = WTE_TOKEN_NORMAL,
+                               .translated = wte__spelling_applies(v->spelling, text) };
     wte_bytes want = { asked, wte__vocab_written(v, &query, asked, sizeof asked) };
     want = core_of(want);
     for (uint64_t id = 0; id < v->size && shown < NEAR_SHOWN; id++) {

@@ -11,6 +11,7 @@ static uint8_t kind_of(uint8_t tag)
     case WTE_TAG_UNKNOWN:
     case WTE_TAG_CONTROL: return WTE_TOKEN_SPECIAL;
     case WTE_TAG_USER: return WTE_TOKEN_ADDED;
+    case WTE_TAG_UNUSED: return WTE_TOKEN_UNUSED;
     case WTE_TAG_BYTE: return WTE_TOKEN_BYTE;
     default: return WTE_TOKEN_NORMAL;
     }
@@ -36,7 +37,9 @@ static wte_status take_entries(wte_vocab *v, const wte_token_list *tokens, const
                              " bytes, but at most %u are taken",
                              name, id, text.size, WTE_LIMIT_TOKEN_TEXT);
         const bool added = kind == WTE_TOKEN_ADDED || kind == WTE_TOKEN_SPECIAL;
-        const wte__vocab_entry entry = { text.data, (uint32_t)text.size, kind, !added, false };
+        const wte__vocab_entry entry = {
+            .text = text.data, .bytes = (uint32_t)text.size, .kind = kind, .in_model = !added
+        };
         v->entries[id] = entry;
     }
     return WTE_OK;

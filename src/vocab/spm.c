@@ -134,6 +134,7 @@ static uint8_t kind_of(uint64_t kind)
     case WTE_TAG_UNKNOWN:
     case WTE_TAG_CONTROL: return WTE_TOKEN_SPECIAL;
     case WTE_TAG_USER: return WTE_TOKEN_ADDED;
+    case WTE_TAG_UNUSED: return WTE_TOKEN_UNUSED;
     case WTE_TAG_BYTE: return WTE_TOKEN_BYTE;
     default: return WTE_TOKEN_NORMAL;
     }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/sniff.h"
 
 static const char *const file_names[] = { "tokenizer.json", "vocab.json", "vocab.txt",
                                           "tokenizer.model", "spiece.model" };
@@ -38,23 +39,6 @@ void wte_vocab_free(wte_vocab *v)
     wte__free(v->allocator, v, sizeof *v);
 }
 
-/* Files that are not what their name says, seen often enough to be named. */
-static wte_status refuse_stand_ins(const wte_vocab *v, const char *name, wte_error *err)
-{
-    static const struct {
-        const char *start, *what;
-    } stand_in[] = {
-        { "version https://git-lfs", "a Git LFS pointer, not the file: run 'git lfs pull'" },
-        { "<!DOCTYPE", "an HTML page: the download went wrong" },
-        { "<!doctype", "an HTML page: the download went wrong" },
-        { "<html", "an HTML page: the download went wrong" },
-    };
-    for (size_t i = 0; i < sizeof stand_in / sizeof stand_in[0]; i++)
-        if (strncmp(v->data[0], stand_in[i].start, strlen(stand_in[i].start)) == 0)
-            return wte__fail(err, WTE_E_FORMAT, 0, "%s: is %s", name, stand_in[i].what);
-    return WTE_OK;
-}
-
 /* The tokens of the files loaded into v->data, and all that follows from them. */
 static wte_status read_loaded(wte_vocab *v, const char *second, wte_error *err)
 {
@@ -67,7 +51,8 @@ static wte_status read_loaded(wte_vocab *v, const char *second, wte_error *err)
     r.name[1] = wte__show_path(shown[1], second);
     if (v->data_bytes[0] == 0)
         return wte__fail(err, WTE_E_FORMAT, 0, "%s: the file is empty", r.name[0]);
-    wte_status status = refuse_stand_ins(v, r.name[0], err);
+    const wte_bytes start = { (const uint8_t *)v->data[0], v->data_bytes[0] };
+    wte_status status = wte__stand_in(start, start.size, r.name[0], "tokens", err);
     if (status != WTE_OK) return status;
     if (v->source == WTE_VOCAB_TXT)
         status = wte__vocab_read_lines(&r);
@@ -112,6 +97,7 @@ static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], 
         if (!wte__path_join(path, dir, file_names[i]))
             return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%s: path longer than %u bytes",
                              wte__show_path(shown, dir), WTE_LIMIT_PATH - 1);
+        if (wte__path_dangles(path)) return WTE_OK; /* opening it tells where it leads */
         if (wte__path_kind_of(path, &bytes) != WTE__PATH_FILE) continue;
         if (bytes) return WTE_OK;
         if (!empty) empty = file_names[i];
@@ -241,6 +227,21 @@ uint64_t wte_vocab_size(const wte_vocab *v)
 uint64_t wte_vocab_holes(const wte_vocab *v)
 {
     return v->size - v->count;
+}
+
+uint64_t wte_vocab_not_utf8(const wte_vocab *v)
+{
+    return v->not_utf8;
+}
+
+uint64_t wte_vocab_duplicates(const wte_vocab *v)
+{
+    return v->duplicates;
+}
+
+bool wte_vocab_is_duplicate(const wte_vocab *v, uint64_t id)
+{
+    return id < v->size && v->entries[id].repeated;
 }
 
 wte_token_kind wte_vocab_kind(const wte_vocab *v, uint64_t id)

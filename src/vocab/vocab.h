@@ -21,6 +21,7 @@ typedef struct wte__vocab_entry {
     uint8_t kind;    /* wte_token_kind */
     bool in_model;   /* listed by the model's own vocabulary, not by added tokens alone */
     bool translated; /* people write it otherwise than the file spells it */
+    bool repeated;   /* its text means another id */
 } wte__vocab_entry;
 
 struct wte_vocab {
@@ -33,7 +34,8 @@ struct wte_vocab {
     wte_vocab_spelling spelling;
     wte__vocab_entry *entries;
     uint64_t size, count;
-    wte__names names; /* spelled text -> id */
+    uint64_t not_utf8, duplicates; /* tokens */
+    wte__names names;              /* spelled text -> id */
     /* ids that the name set cannot lead to: a second id of a text, a text that spells spaces in
      * two ways, a very long one */
     uint32_t *odd;

@@ -1,0 +1,91 @@
+/* The tensors that were considered for a role: score, shape, a hash of their bytes, and which of
+ * them are equal. */
+#include "candidates.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "inspect.h"
+
+static const char *const role_names[] = { "none", "input", "head", "beside" };
+
+/* Which earlier candidate has the same bytes, in words; its name follows. */
+static const char *relation(const wte_candidate_facts *facts, uint64_t i)
+{
+    if (facts->like == i) return i ? ", differs from those above" : "";
+    return facts->one_storage ? ", same storage as " : ", equal bytes with ";
+}
+
+static void put_name(const wte_model *m, uint64_t candidate)
+{
+    wte_tensor t;
+    const wte_candidate *k = wte_model_candidate(m, candidate);
+    if (k && wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) == WTE_OK)
+        cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
+}
+
+static void put_candidate(const wte_model *m, uint64_t i, const wte_candidate *k)
+{
+    wte_tensor t;
+    wte_candidate_facts facts;
+    if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) return;
+    printf("  %-5s %4d  ", role_names[k->role], (int)k->score);
+    cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
+    fputs(", ", stdout);
+    inspect_put_shape(&t);
+    printf(" %s", wte_type_name(t.dtype, t.block));
+    if (wte_model_candidate_facts(m, i, NULL, &facts, NULL) == WTE_OK) {
+        printf(", %016" PRIx64 "%s", facts.hash, relation(&facts, i));
+        if (facts.like != i) put_name(m, facts.like);
+    }
+    fputs(": ", stdout);
+    cli_put_safe(stdout, k->why, strlen(k->why));
+    putchar('\n');
+}
+
+void cli_print_candidates(const cli *c, const wte_model *m)
+{
+    const wte_candidate *k = wte_model_candidate(m, 0);
+    if (!k || k->role == WTE_ROLE_OTHER) return;
+    printf("\n%scandidates%s (role, score, tensor, shape, hash of its bytes, reason)\n",
+           cli_bold(c), cli_plain(c));
+    for (uint64_t i = 0; (k = wte_model_candidate(m, i)); i++)
+        if (k->role != WTE_ROLE_OTHER) put_candidate(m, i, k);
+}
+
+static void json_bytes_of(cli_json *j, const wte_model *m, uint64_t i)
+{
+    wte_candidate_facts facts;
+    wte_tensor t;
+    char hash[17];
+    if (wte_model_candidate_facts(m, i, NULL, &facts, NULL) != WTE_OK) return;
+    snprintf(hash, sizeof hash, "%016" PRIx64, facts.hash);
+    cli_json_text(j, "hash", hash);
+    if (facts.like == i) return;
+    const wte_candidate *like = wte_model_candidate(m, facts.like);
+    if (wte_file_tensor(wte_model_file(m), like->tensor, &t, NULL) != WTE_OK) return;
+    cli_json_bytes(j, facts.one_storage ? "same_storage_as" : "equal_bytes_with", t.name,
+                   (size_t)t.name_bytes);
+}
+
+void cli_json_candidates(cli_json *j, const wte_model *m, bool with_bytes)
+{
+    const wte_candidate *k;
+    cli_json_list(j, "candidates");
+    for (uint64_t i = 0; (k = wte_model_candidate(m, i)); i++) {
+        wte_tensor t;
+        if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
+        cli_json_object(j, NULL);
+        cli_json_bytes(j, "tensor", t.name, (size_t)t.name_bytes);
+        cli_json_text(j, "dtype", wte_type_name(t.dtype, t.block));
+        cli_json_line(j, "shape");
+        for (uint32_t d = 0; d < t.rank; d++) cli_json_unsigned(j, NULL, t.shape[d]);
+        cli_json_close(j);
+        cli_json_text(j, "role", role_names[k->role]);
+        cli_json_signed(j, "score", k->score);
+        if (with_bytes && k->role != WTE_ROLE_OTHER) json_bytes_of(j, m, i);
+        cli_json_bytes(j, "why", k->why, strlen(k->why));
+        cli_json_close(j);
+    }
+    cli_json_close(j);
+}

@@ -1,0 +1,16 @@
+# Cross-compilation for 64-bit ARM, where only the plain C kernels serve; tests run under qemu-user. CONTRIBUTING.md says
+# what to install. WTE_ARM64_ROOT: a folder with that machine's cmocka, xxhash and zlib, where the system has none.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(root "$ENV{WTE_ARM64_ROOT}")
+set(libraries "${root}/usr/lib/aarch64-linux-gnu")
+set(CMAKE_FIND_ROOT_PATH "/usr/aarch64-linux-gnu" "${root}/usr")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_CROSSCOMPILING_EMULATOR "qemu-aarch64;-L;/usr/aarch64-linux-gnu;-E;LD_LIBRARY_PATH=${libraries}:${root}/lib/aarch64-linux-gnu")
+set(ENV{PKG_CONFIG_LIBDIR} "${libraries}/pkgconfig:/usr/share/pkgconfig")
+set(ENV{PKG_CONFIG_SYSROOT_DIR} "${root}")
+if(root)
+  include_directories(SYSTEM "${root}/usr/include")
+endif()

@@ -1,0 +1,15 @@
+/* What often lies where a file should be, whatever the file: a pointer to it, or a reply that says
+ * that there is none. Told from content alone. */
+#ifndef WTE_SRC_BASE_SNIFF_H
+#define WTE_SRC_BASE_SNIFF_H
+#include <wte/base.h>
+
+#include "base/span.h"
+
+/* Where text starts: past a byte order mark and white space. */
+uint64_t wte__text_start(wte_bytes start);
+/* E_FORMAT when a file of `size` bytes that begins so is a Git LFS pointer, a web page or XML;
+ * `wanted` is what it should be ("tensors", "tokens"). Else WTE_OK. */
+wte_status wte__stand_in(wte_bytes start, uint64_t size, const char *path, const char *wanted,
+                         wte_error *err);
+#endif

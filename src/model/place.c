@@ -1,0 +1,346 @@
+/* Which files a path stands for: a file as it is, or a directory laid out as one of the known kinds
+ * of model. A directory may only lead to the one that holds the model: the cache of a hub to a
+ * snapshot, a diffusion pipeline to its text encoder. */
+#include "model/place.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "format/parts.h"
+
+#define STATIC_FOLDER "0_StaticEmbedding"
+
+/* Files that are a model's weights by their names, or that say what the folder is. */
+enum {
+    INDEX,
+    SINGLE,
+    ADAPTER,
+    MISTRAL_INDEX,
+    TORCH_INDEX,
+    TORCH_SINGLE,
+    TORCH_ADAPTER,
+    ADAPTER_CONFIG,
+    PIPELINE,
+    N_KNOWN
+};
+static const char *const known_names[N_KNOWN] = {
+    [INDEX] = "model.safetensors.index.json",
+    [SINGLE] = "model.safetensors",
+    [TORCH_INDEX] = "pytorch_model.bin.index.json",
+    [TORCH_SINGLE] = "pytorch_model.bin",
+    [ADAPTER] = "adapter_model.safetensors",
+    [TORCH_ADAPTER] = "adapter_model.bin",
+    [ADAPTER_CONFIG] = "adapter_config.json",
+    [PIPELINE] = "model_index.json",
+    [MISTRAL_INDEX] = "consolidated.safetensors.index.json",
+};
+/* Endings of files that are taken when there is one of them alone. */
+static const char *const alone_endings[] = { ".npy",  ".npz", ".pt",     ".pth",
+                                             ".ckpt", ".vec", ".vec.gz", ".ftz" };
+
+/* Kinds that are not read. Where there is nothing else such a file is opened all the same: from its
+ * content it is told what it is. */
+static const char *const foreign_endings[] = { ".onnx",   ".h5", ".keras", ".msgpack",
+                                               ".tflite", ".pb", ".index" };
+
+/* What a directory holds, as far as it matters here. */
+struct listing {
+    /* files of that kind; alone: of any kind that stands for a model only when there is no other */
+    uint64_t safetensors, gguf, alone; /* GGUF: models, each in one file or several */
+    char first_safetensors[256], second_safetensors[256], first_gguf[256], second_gguf[256];
+    char first_alone[256],
+        first_foreign[256]; /* the latter by name, whatever the order of listing */
+    char first_part[64];    /* consolidated.00.pth */
+    bool known[N_KNOWN];
+    uint64_t files;
+    char names[160]; /* the first few, for a message */
+    size_t used;
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), k = strlen(end);
+    return n > k && strcmp(name + n - k, end) == 0;
+}
+
+static void keep_name(char *to, size_t cap, const char *name)
+{
+    snprintf(to, cap, "%.*s", (int)cap - 1, name);
+}
+
+/* "x-00002-of-00003.gguf": found through the first part, which sorts before it. */
+static bool is_later_part(const char *name)
+{
+    static const char shape[] = "-00000-of-00000.gguf";
+    size_t n = strlen(name), k = sizeof shape - 1;
+    if (n <= k) return false;
+    const char *tail = name + n - k;
+    for (size_t i = 0; i < k; i++) {
+        const bool digit = tail[i] >= '0' && tail[i] <= '9';
+        if (shape[i] == '0' ? !digit : tail[i] != shape[i]) return false;
+    }
+    return memcmp(tail, "-00001", 6) != 0;
+}
+
+static bool visit(void *ctx, const char *name)
+{
+    struct listing *l = ctx;
+    char shown[WTE__NAME_SHOWN];
+    if (l->used < sizeof l->names) {
+        int n = snprintf(l->names + l->used, sizeof l->names - l->used, "%s%.40s",
+                         l->files ? ", " : "", wte__show(shown, name, strlen(name)));
+        l->used += n > 0 ? (size_t)n : 0;
+    }
+    l->files++;
+    for (size_t i = 0; i < N_KNOWN; i++)
+        if (strcmp(name, known_names[i]) == 0) l->known[i] = true;
+    if (ends_with(name, ".safetensors")) {
+        if (l->safetensors == 0) keep_name(l->first_safetensors, 256, name);
+        if (l->safetensors == 1) keep_name(l->second_safetensors, 256, name);
+        l->safetensors++;
+    }
+    if (ends_with(name, ".gguf") && !is_later_part(name)) {
+        if (l->gguf == 0) keep_name(l->first_gguf, 256, name);
+        if (l->gguf == 1) keep_name(l->second_gguf, 256, name);
+        l->gguf++;
+    }
+    uint64_t number;
+    if (!l->first_part[0] && wte__parts_name(name, &number)) keep_name(l->first_part, 64, name);
+    for (size_t i = 0; i < sizeof alone_endings / sizeof alone_endings[0]; i++)
+        if (ends_with(name, alone_endings[i]) && l->alone++ == 0)
+            keep_name(l->first_alone, 256, name);
+    for (size_t i = 0; i < sizeof foreign_endings / sizeof foreign_endings[0]; i++)
+        if (ends_with(name, foreign_endings[i]) &&
+            (!l->first_foreign[0] || strcmp(name, l->first_foreign) < 0))
+            keep_name(l->first_foreign, 256, name);
+    return true;
+}
+
+static wte_status too_long(const char *path, wte_error *err)
+{
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%.100s: path is longer than %u bytes", path,
+                     WTE_LIMIT_PATH - 1);
+}
+
+/* A static model of sentence-transformers keeps its table one folder below. */
+static bool has_static_folder(const char *dir, char *out)
+{
+    char folder[WTE_LIMIT_PATH], file[WTE_LIMIT_PATH];
+    if (!wte__path_join(folder, dir, STATIC_FOLDER) ||
+        !wte__path_join(file, folder, "model.safetensors") ||
+        wte__path_kind_of(file, NULL) != WTE__PATH_FILE)
+        return false;
+    memcpy(out, folder, strlen(folder) + 1);
+    return true;
+}
+
+static wte_status several(const char *dir, uint64_t n, const char *what, const char *first,
+                          const char *second, wte_error *err)
+{
+    char one[WTE__NAME_SHOWN], two[WTE__NAME_SHOWN];
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: %" PRIu64 " %s: name one of '%.60s', '%.60s'%s", dir, n, what,
+                     wte__show(one, first, strlen(first)), wte__show(two, second, strlen(second)),
+                     n > 2 ? ", ..." : "");
+}
+
+/* The first weights in a folder, by the order of docs/roles.md; NULL: none, *status says if that is
+ * an error of its own. */
+static const char *weights_in(const struct listing *l, const char *dir, wte_status *status,
+                              wte_error *err)
+{
+    if (l->known[INDEX] || l->known[SINGLE]) return known_names[l->known[INDEX] ? INDEX : SINGLE];
+    if (l->known[ADAPTER] && l->known[ADAPTER_CONFIG]) return known_names[ADAPTER];
+    if (l->known[MISTRAL_INDEX]) return known_names[MISTRAL_INDEX];
+    if (l->safetensors == 1) return l->first_safetensors;
+    if (l->safetensors > 1) {
+        *status = several(dir, l->safetensors, "safetensors files and no index",
+                          l->first_safetensors, l->second_safetensors, err);
+        return NULL;
+    }
+    for (size_t i = TORCH_INDEX; i <= TORCH_ADAPTER; i++)
+        if (l->known[i]) return known_names[i];
+    if (l->first_part[0]) return l->first_part;
+    if (l->gguf == 1) return l->first_gguf;
+    if (l->gguf > 1)
+        *status = several(dir, l->gguf, "GGUF models", l->first_gguf, l->second_gguf, err);
+    if (l->gguf || l->alone > 1) return NULL;
+    if (l->alone) return l->first_alone;
+    return l->first_foreign[0] ? l->first_foreign : NULL;
+}
+
+static wte_status place_in_folder(wte__place *p, const char *dir, const struct listing *l,
+                                  wte_error *err)
+{
+    wte_status status = WTE_OK;
+    if (!wte__path_join(p->side, dir, "")) return too_long(dir, err);
+    const bool direct = l->known[INDEX] || l->known[SINGLE] || l->safetensors;
+    if (!direct && has_static_folder(dir, p->side))
+        return wte__path_join(p->weights, p->side, "model.safetensors") ? WTE_OK
+                                                                        : too_long(dir, err);
+    const char *weights = weights_in(l, dir, &status, err);
+    if (weights) return wte__path_join(p->weights, dir, weights) ? WTE_OK : too_long(dir, err);
+    if (status != WTE_OK) return status;
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: no weights that can be read here (safetensors, PyTorch, GGUF, one .npy, "
+                     ".npz, .vec or .ftz); it holds %s%s",
+                     dir, l->files ? l->names : "nothing", l->used >= sizeof l->names ? "..." : "");
+}
+
+/* Folders that lead on ------------------------------------------------------------------------- */
+
+/* Names of the folders in one, of a kind. */
+struct choice {
+    const char *parent, *start; /* names that begin so */
+    uint64_t n;
+    char first[256];
+    char names[200]; /* the first few */
+    size_t used;
+};
+
+static bool visit_choice(void *ctx, const char *name)
+{
+    struct choice *c = ctx;
+    char path[WTE_LIMIT_PATH], shown[WTE__NAME_SHOWN];
+    if (strncmp(name, c->start, strlen(c->start)) != 0 || !wte__path_join(path, c->parent, name) ||
+        wte__path_kind_of(path, NULL) != WTE__PATH_DIRECTORY)
+        return true;
+    if (c->n++ == 0) keep_name(c->first, sizeof c->first, name);
+    if (c->used < sizeof c->names) {
+        const int n = snprintf(c->names + c->used, sizeof c->names - c->used, "%s%.60s",
+                               c->used ? ", " : "", wte__show(shown, name, strlen(name)));
+        c->used += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static wte_status list_choice(struct choice *c, const char *parent, const char *start,
+                              wte_error *err)
+{
+    memset(c, 0, sizeof *c);
+    c->parent = parent;
+    c->start = start;
+    return wte__path_list(parent, visit_choice, c, err);
+}
+
+/* The revision that refs/main names, when its snapshot is there; else "". */
+static wte_status read_ref(const char *dir, const char *snapshots, const wte_allocator *allocator,
+                           char revision[256], wte_error *err)
+{
+    char path[WTE_LIMIT_PATH], *text = NULL;
+    uint64_t bytes = 0;
+    revision[0] = '\0';
+    if (!wte__path_join(path, dir, "refs/main")) return too_long(dir, err);
+    if (wte__path_kind_of(path, &bytes) != WTE__PATH_FILE || bytes >= 256) return WTE_OK;
+    WTE_TRY(wte__file_load(path, 256, allocator, &text, &bytes, err));
+    const size_t n = strcspn(text, " \t\r\n/"); /* a slash would lead elsewhere */
+    const bool name = n > 0 && text[0] != '.' && text[n] != '/';
+    if (name) snprintf(revision, 256, "%.*s", (int)n, text);
+    wte__free(allocator, text, (size_t)bytes + 1);
+    if (!wte__path_join(path, snapshots, revision)) return too_long(dir, err);
+    if (wte__path_kind_of(path, NULL) != WTE__PATH_DIRECTORY) revision[0] = '\0';
+    return WTE_OK;
+}
+
+/* A hub's cache: models--org--name/snapshots/<revision>, full of links to blobs. */
+static wte_status enter_cache(wte__place *p, char dir[WTE_LIMIT_PATH],
+                              const wte_allocator *allocator, wte_error *err)
+{
+    char snapshots[WTE_LIMIT_PATH], next[WTE_LIMIT_PATH], revision[256];
+    struct choice c;
+    if (!wte__path_join(snapshots, dir, "snapshots")) return too_long(dir, err);
+    if (wte__path_kind_of(snapshots, NULL) != WTE__PATH_DIRECTORY) return WTE_OK;
+    WTE_TRY(list_choice(&c, snapshots, "", err));
+    if (c.n == 0) return WTE_OK;
+    WTE_TRY(read_ref(dir, snapshots, allocator, revision, err));
+    const bool named = revision[0] != '\0';
+    if (!named && c.n > 1)
+        return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                         "%s: %" PRIu64 " snapshots, and refs/main names none of them: name one of "
+                         "snapshots/ %s%s",
+                         dir, c.n, c.names, c.used >= sizeof c.names ? "..." : "");
+    if (!named) memcpy(revision, c.first, sizeof revision);
+    if (!wte__path_join(next, snapshots, revision)) return too_long(dir, err);
+    memcpy(dir, next, sizeof next);
+    char shown[WTE__NAME_SHOWN];
+    snprintf(p->note, sizeof p->note, "snapshot %.64s of a hub's cache, %s",
+             wte__show(shown, revision, strlen(revision)),
+             named ? "which refs/main names" : "the only one");
+    return WTE_OK;
+}
+
+#define ENCODER   "text_encoder"
+#define TOKENIZER "tokenizer"
+
+/* A diffusion pipeline: one folder for each part, and the text encoders are those with a table. */
+static wte_status enter_pipeline(wte__place *p, char dir[WTE_LIMIT_PATH], wte_error *err)
+{
+    char next[WTE_LIMIT_PATH];
+    struct choice c;
+    WTE_TRY(list_choice(&c, dir, ENCODER, err));
+    if (c.n == 0) return WTE_OK;
+    if (!wte__path_join(next, dir, c.first)) return too_long(dir, err);
+    char shown[WTE__NAME_SHOWN];
+    const size_t used = strlen(p->note);
+    snprintf(p->note + used, sizeof p->note - used, "%s%.60s of a diffusion pipeline%s%s%s",
+             used ? "; " : "", wte__show(shown, c.first, strlen(c.first)),
+             c.n > 1 ? "; it has " : "", c.n > 1 ? c.names : "",
+             c.n > 1 ? ": name such a folder to open it" : "");
+    memcpy(dir, next, sizeof next);
+    return WTE_OK;
+}
+
+/* text_encoder_2 has its tokenizer in ../tokenizer_2. */
+static void find_tokenizer(wte__place *p)
+{
+    char parent[WTE_LIMIT_PATH], name[WTE_LIMIT_PATH];
+    size_t n = strlen(p->side);
+    while (n > 1 && p->side[n - 1] == '/') n--;
+    memcpy(parent, p->side, n);
+    parent[n] = '\0';
+    const char *base = wte__path_base(parent), *number = base + sizeof ENCODER - 1;
+    if (strncmp(base, ENCODER, sizeof ENCODER - 1) != 0) return;
+    const int used = snprintf(name, sizeof name, TOKENIZER "%s", number);
+    parent[base - parent] = '\0';
+    if (used < 0 || used >= (int)sizeof name || !wte__path_join(p->vocab, parent, name) ||
+        wte__path_kind_of(p->vocab, NULL) != WTE__PATH_DIRECTORY)
+        p->vocab[0] = '\0';
+}
+
+static wte_status place_in_directory(wte__place *p, const char *path,
+                                     const wte_allocator *allocator, wte_error *err)
+{
+    char dir[WTE_LIMIT_PATH];
+    struct listing l;
+    if (snprintf(dir, sizeof dir, "%s", path) >= (int)sizeof dir) return too_long(path, err);
+    WTE_TRY(enter_cache(p, dir, allocator, err));
+    memset(&l, 0, sizeof l);
+    WTE_TRY(wte__path_list(dir, visit, &l, err));
+    if (l.known[PIPELINE]) {
+        WTE_TRY(enter_pipeline(p, dir, err));
+        memset(&l, 0, sizeof l);
+        WTE_TRY(wte__path_list(dir, visit, &l, err));
+    }
+    return place_in_folder(p, dir, &l, err);
+}
+
+wte_status wte__place_of(wte__place *p, const char *path, const wte_allocator *allocator,
+                         wte_error *err)
+{
+    p->vocab[0] = p->note[0] = '\0';
+    if (wte__path_kind_of(path, NULL) == WTE__PATH_DIRECTORY) {
+        WTE_TRY(place_in_directory(p, path, allocator, err));
+    } else {
+        size_t n = strlen(path), folder = (size_t)(wte__path_base(path) - path);
+        if (n >= sizeof p->weights) return too_long(path, err);
+        memcpy(p->weights, path, n + 1);
+        memcpy(p->side, path, folder);
+        memcpy(p->side + folder, folder ? "" : ".", folder ? 1 : 2);
+    }
+    find_tokenizer(p);
+    return WTE_OK;
+}

@@ -1,0 +1,18 @@
+/* Which files a path stands for. Private to this room. */
+#ifndef WTE_SRC_MODEL_PLACE_H
+#define WTE_SRC_MODEL_PLACE_H
+#include <wte/base.h>
+
+#include "base/limits.h"
+
+/* Where the weights are and where the files beside them are. */
+typedef struct wte__place {
+    char weights[WTE_LIMIT_PATH];
+    char side[WTE_LIMIT_PATH];  /* config.json, tokenizer files */
+    char vocab[WTE_LIMIT_PATH]; /* tokenizer files when there are none in `side`, or "" */
+    char note[400];             /* which of several models was taken, or "" */
+} wte__place;
+
+wte_status wte__place_of(wte__place *p, const char *path, const wte_allocator *allocator,
+                         wte_error *err);
+#endif
