@@ -4,6 +4,7 @@
 #include <wte/model.h>
 
 #include "base/alloc.h"
+#include "model/quant.h"
 
 /* Whether the class that a config names has an output head. */
 typedef enum wte__head_class {
@@ -78,6 +79,9 @@ struct wte_model {
     bool decoder_serves_head; /* the input is the encoder's table, the head the decoder's */
     wte_model_table input, head;
     wte_error no_input; /* why has_input is false */
+    wte_error no_head;  /* why has_head is false though one is stored; status WTE_OK: none is */
+    wte__quant_said said;
+    wte__quant quant[2]; /* input, head; dim 0: not quantised */
     wte__mapping mapping;
     wte__turned turned[2]; /* input, head */
 };
