@@ -103,7 +103,7 @@ static void put_sizes(const job *j)
     if (f->head_rows)
         printf("%" PRIu64 "\n", f->head_rows);
     else
-        puts("none stored");
+        puts(*wte_model_head_problem(j->model) ? "not read" : "none stored");
     fputs("  tokenizer          ", stdout);
     if (f->has_vocab)
         printf("%" PRIu64 " tokens, largest id %" PRIu64 ", %" PRIu64 " holes\n", f->tokens,

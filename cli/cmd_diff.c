@@ -46,14 +46,20 @@ static void print_model(const job *j, int i)
         fputs(": ", stdout);
         cli_put_safe(stdout, t->name, strlen(t->name));
     }
-    printf(", %" PRIu64 " x %" PRIu64 " %s\n", t->rows, t->dim, wte_type_name(t->dtype, t->block));
+    printf(", %" PRIu64 " x %" PRIu64 " %s\n", t->rows, t->dim, cli_stored_as(t));
+}
+
+/* Whether rows are made of what is stored. */
+static bool is_decoded(const wte_model_table *t)
+{
+    return t->block || t->scheme;
 }
 
 /* Blocks of one type have equal rows when these are decoded to the same bits; of two types the rows
  * may be equal, but not what is stored. */
 static bool is_same(const job *j)
 {
-    return j->diff.same && j->table[0]->block == j->table[1]->block;
+    return j->diff.same && strcmp(cli_stored_as(j->table[0]), cli_stored_as(j->table[1])) == 0;
 }
 
 static void print_verdict(const job *j)
@@ -63,8 +69,8 @@ static void print_verdict(const job *j)
     const uint64_t elsewhere = d->count[WTE_CHANGE_ONLY_IN_A] + d->only_in_b;
     fputs(cli_bold(j->c), stdout);
     if (is_same(j))
-        printf("bit-equal%s, %s: all %" PRIu64 " rows", j->table[0]->block ? " when decoded" : "",
-               unit, d->compared);
+        printf("bit-equal%s, %s: all %" PRIu64 " rows",
+               is_decoded(j->table[0]) ? " when decoded" : "", unit, d->compared);
     else if (d->same)
         printf("equal values, stored in two types, %s: all %" PRIu64 " rows", unit, d->compared);
     else if (d->changed)
@@ -98,7 +104,7 @@ static void print_ids(const job *j, wte_change change)
 
 static void print_counts(const job *j)
 {
-    const bool decoded = j->table[0]->block || j->table[1]->block;
+    const bool decoded = is_decoded(j->table[0]) || is_decoded(j->table[1]);
     for (uint32_t i = 0; i < WTE_CHANGES; i++) {
         const wte_change change = (wte_change)i;
         if (j->diff.count[i] == 0) continue;
@@ -186,6 +192,7 @@ static void json_model(cli_json *json, const job *j, int i)
     cli_json_unsigned(json, "rows", t->rows);
     cli_json_unsigned(json, "dim", t->dim);
     cli_json_text(json, "dtype", wte_type_name(t->dtype, t->block));
+    if (t->scheme) cli_json_text(json, "scheme", t->scheme);
     cli_json_close(json);
 }
 

@@ -94,7 +94,7 @@ static void print_table(const cli *c, const char *role, const wte_model *m,
     wte_tensor stored;
     label(c, role);
     put_text(t->name);
-    printf(", %" PRIu64 " x %" PRIu64 " %s%s", t->rows, t->dim, wte_type_name(t->dtype, t->block),
+    printf(", %" PRIu64 " x %" PRIu64 " %s%s", t->rows, t->dim, cli_stored_as(t),
            t->transposed ? ", stored dim x rows" : "");
     const wte_file *f = wte_model_file(m);
     const bool found = f && wte_file_tensor(f, t->tensor, &stored, NULL) == WTE_OK;
@@ -128,8 +128,12 @@ static void print_tables(const cli *c, const wte_model *m)
     } else if (head) {
         print_table(c, "head", m, head);
     } else {
+        const char *problem = wte_model_head_problem(m);
         label(c, "head");
-        puts("none is stored (wte tied tells what that means)");
+        fputs(problem[0] ? "not read: " : "none is stored (wte tied tells what that means)",
+              stdout);
+        put_text(problem);
+        putchar('\n');
     }
 }
 
@@ -265,6 +269,7 @@ static void json_table(cli_json *j, const char *key, const wte_model *m, const w
     cli_json_object(j, key);
     json_name(j, "tensor", t->name);
     cli_json_text(j, "dtype", wte_type_name(t->dtype, t->block));
+    if (t->scheme) cli_json_text(j, "scheme", t->scheme);
     cli_json_line(j, "shape");
     cli_json_unsigned(j, NULL, t->rows);
     cli_json_unsigned(j, NULL, t->dim);
@@ -342,6 +347,8 @@ static void print_json(const wte_model *m, const inspect_all *all, bool with_byt
     if (wte_model_input(m, &input, &err) != WTE_OK) json_name(&j, "input_problem", err.message);
     json_table(&j, "input", m, input);
     json_table(&j, "head", m, wte_model_head(m));
+    const char *problem = wte_model_head_problem(m);
+    if (problem[0]) json_name(&j, "head_problem", problem);
     json_config(&j, wte_model_config_of(m));
     json_vocab(&j, m);
     cli_json_candidates(&j, m, with_bytes);

@@ -251,7 +251,7 @@ static void print_head(const job *j)
         fputs(": ", stdout);
         cli_put_safe(stdout, t->name, strlen(t->name));
     }
-    printf(", %" PRIu64 " x %" PRIu64 " %s\n", t->rows, t->dim, wte_type_name(t->dtype, t->block));
+    printf(", %" PRIu64 " x %" PRIu64 " %s\n", t->rows, t->dim, cli_stored_as(t));
     printf("nearest by %s to", wte_metric_name(j->metric));
     for (int i = 0; j->terms && i < j->n_terms; i++) print_term(j, i);
     if (!j->terms) printf(j->n == 1 ? " the vector given" : " each of %" PRIu64 " vectors", j->n);

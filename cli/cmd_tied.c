@@ -7,6 +7,7 @@
 #include <wte/model.h>
 
 #include "json.h"
+#include "open.h"
 #include "opt.h"
 #include "out.h"
 
@@ -28,7 +29,7 @@ static void print_table(const cli *c, const char *role, const wte_model_table *t
         return;
     }
     put_text(t->name);
-    printf(", %" PRIu64 " x %" PRIu64 " %s\n", t->rows, t->dim, wte_type_name(t->dtype, t->block));
+    printf(", %" PRIu64 " x %" PRIu64 " %s\n", t->rows, t->dim, cli_stored_as(t));
 }
 
 static void print_numbers(const cli *c, const wte_tie *t)
@@ -138,6 +139,7 @@ static void json_table(cli_json *j, const char *key, const wte_model_table *t)
     cli_json_object(j, key);
     cli_json_bytes(j, "tensor", t->name, strlen(t->name));
     cli_json_text(j, "dtype", wte_type_name(t->dtype, t->block));
+    if (t->scheme) cli_json_text(j, "scheme", t->scheme);
     cli_json_line(j, "shape");
     cli_json_unsigned(j, NULL, t->rows);
     cli_json_unsigned(j, NULL, t->dim);

@@ -59,7 +59,8 @@ static void print_place(const cli *c, const wte_model *m, const wte_trace *t, bo
 {
     label(c, "tensor");
     put_text(t->tensor);
-    printf(", %" PRIu64 " x %" PRIu64 " %s%s\n", t->rows, t->dim, wte_type_name(t->dtype, t->block),
+    printf(", %" PRIu64 " x %" PRIu64 " %s%s\n", t->rows, t->dim,
+           t->scheme ? t->scheme : wte_type_name(t->dtype, t->block),
            t->transposed ? ", stored dim x rows" : "");
     if (t->file[0]) {
         label(c, "file");
@@ -151,6 +152,7 @@ static void json_place(cli_json *j, const wte_model *m, const wte_trace *t)
 {
     cli_json_bytes(j, "tensor", t->tensor, strlen(t->tensor));
     cli_json_text(j, "dtype", wte_type_name(t->dtype, t->block));
+    if (t->scheme) cli_json_text(j, "scheme", t->scheme);
     cli_json_line(j, "shape");
     cli_json_unsigned(j, NULL, t->rows);
     cli_json_unsigned(j, NULL, t->dim);

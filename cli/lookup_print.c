@@ -149,8 +149,7 @@ static void print_head(const lookup_job *job)
         fputs(": ", out);
         cli_put_safe(out, t->name, strlen(t->name));
     }
-    fprintf(out, ", %" PRIu64 " x %" PRIu64 " %s\n", t->rows, t->dim,
-            wte_type_name(t->dtype, t->block));
+    fprintf(out, ", %" PRIu64 " x %" PRIu64 " %s\n", t->rows, t->dim, cli_stored_as(t));
     if (job->c->verbose) fprintf(out, "this table, because: %s\n", t->why);
     fprintf(out, "%" PRIu64 " id%s in, %" PRIu64 " row%s out: shape ", n, n == 1 ? "" : "s", n,
             n == 1 ? "" : "s");
@@ -261,6 +260,7 @@ static void json_head(cli_json *j, const lookup_job *job)
     cli_json_bytes(j, "model", path, strlen(path));
     cli_json_bytes(j, "tensor", t->name, strlen(t->name));
     cli_json_text(j, "stored_dtype", wte_type_name(t->dtype, t->block));
+    if (t->scheme) cli_json_text(j, "scheme", t->scheme);
     cli_json_unsigned(j, "rows", t->rows);
     cli_json_unsigned(j, "dim", t->dim);
     cli_json_text(j, "dtype", wte_dtype_name(job->type));

@@ -140,3 +140,8 @@ size_t cli_put_token(FILE *out, const wte_model *m, int64_t id)
     free(text);
     return width;
 }
+
+const char *cli_stored_as(const wte_model_table *t)
+{
+    return t->scheme ? t->scheme : wte_type_name(t->dtype, t->block);
+}

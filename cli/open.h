@@ -18,6 +18,9 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out);
 /* Its input table. 0, or the exit code after a message. */
 int cli_input_table(const cli *c, const wte_model *m, const wte_model_table **out);
 
+/* How its rows are stored: "bf16", "q4_0", "gptq 4 bits, groups of 128". */
+const char *cli_stored_as(const wte_model_table *t);
+
 /* CLI_VOCAB_ALL when one of the words is the text of a token, else CLI_VOCAB_CHEAP. */
 cli_vocab cli_vocab_for(char *const *words, int n, bool as_text);
 /* The id that a word names: itself when it is one and as_text is false, else the token of that

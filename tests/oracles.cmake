@@ -28,7 +28,8 @@ add_test(NAME oracle.npy COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR
 add_test(NAME oracle.safetensors COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_safetensors.py ${library})
 add_test(NAME oracle.gguf COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_gguf.py ${library})
 add_test(NAME oracle.fasttext COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_fasttext.py ${library})
-list(APPEND oracles oracle.npy oracle.safetensors oracle.gguf oracle.fasttext)
+add_test(NAME oracle.quant COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_quant.py ${library})
+list(APPEND oracles oracle.quant oracle.npy oracle.safetensors oracle.gguf oracle.fasttext)
 # Nearest rows and differences: NumPy.
 add_test(NAME oracle.near COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_near.py ${library})
 list(APPEND oracles oracle.near)

@@ -59,6 +59,9 @@ typedef struct wte_model_table {
     bool mapped;        /* token id -> row goes through a `mapping` tensor: wte_model_row */
     wte_rows source;
     wte_block_type block; /* NONE, or how rows are stored: they come out as f32 then */
+    /** "gptq 4 bits, groups of 128": rows are made, as f32, of several tensors, of which `tensor`
+     *  holds the packed codes; offset is where those begin, row_bytes 0. NULL for other tables. */
+    const char *scheme;
 } wte_model_table;
 
 typedef enum wte_flag { WTE_FLAG_ABSENT = 0, WTE_FLAG_FALSE = 1, WTE_FLAG_TRUE = 2 } wte_flag;
@@ -142,6 +145,9 @@ WTE_API WTE_MUST_CHECK wte_status wte_model_input(const wte_model *m, const wte_
                                                   wte_error *err);
 /** The stored output head; NULL when none is stored. Borrows from m. */
 WTE_API const wte_model_table *wte_model_head(const wte_model *m);
+/** Why there is no head though one is stored: a message (a scheme of quantised weights that is not
+ *  read, parts that do not fit), or "". wte_model_tie then fails with it. */
+WTE_API const char *wte_model_head_problem(const wte_model *m);
 /** The stored row that a token id names: id itself, or mapping[id] in a vocabulary-quantised model.
  *  E_RANGE. */
 WTE_API WTE_MUST_CHECK wte_status wte_model_row(const wte_model *m, uint64_t id, uint64_t *row,

@@ -71,6 +71,7 @@ typedef struct wte_trace {
     char one_hot_why[160];
     uint64_t one_hot_sign_lost; /* elements that are -0 in the row and +0 in the product */
     wte_block_type block; /* how the row is stored; `bytes` are its blocks then, dtype is f32 */
+    const char *scheme;   /* of a quantised table, as in wte_model_table; `bytes` are f32 then */
 } wte_trace;
 
 /** Follow one id through a model.

@@ -73,6 +73,8 @@
 /* Tensors that are kept as candidates for each role: a real model has under ten, a file of a
  * million tensors with one name each could otherwise fill memory with reasons. */
 #define WTE_LIMIT_CANDIDATES 256u
+/* Bytes of the JSON text beside a four-bit table of bitsandbytes: real ones have some 200. */
+#define WTE_LIMIT_QUANT_STATE 65536u
 /* Largest finite table for which `trace` multiplies a one-hot vector by the matrix. */
 #define WTE_LIMIT_ONE_HOT 268435456u
 

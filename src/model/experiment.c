@@ -82,7 +82,7 @@ static bool locate(const wte_model *m, const wte_model_table *table, uint64_t ro
     wte_tensor t;
     uint64_t stored = row;
     if (wte_file_tensor(m->file, table->tensor, &t, NULL) != WTE_OK) return false;
-    if (t.made || (!t.block && !wte_dtype_converts(t.dtype))) return false;
+    if (table->scheme || t.made || (!t.block && !wte_dtype_converts(t.dtype))) return false;
     if (table->mapped) stored = m->mapping.row[row];
     const wte__steps steps = wte__steps_of(&t, table->transposed);
     const uint64_t index = stored * steps.row + col * steps.col;
@@ -140,12 +140,13 @@ static void try_at(const wte_model *m, const wte_model_table *head, wte_tie *out
     err.message[0] = '\0';
     if (!locate(m, &m->input, out->try_row, out->try_col, &a) ||
         !locate(m, head, out->try_row, out->try_col, &b)) {
+        const char *scheme = m->input.scheme ? m->input.scheme : head->scheme;
         if (wte_file_format(m->file) == WTE_FORMAT_TORCH_PARTS)
             snprintf(out->why_not, sizeof out->why_not,
                      "the table is put together of several files");
         else
             snprintf(out->why_not, sizeof out->why_not, "elements of type %s are not changed here",
-                     wte_dtype_name(m->input.dtype));
+                     scheme ? scheme : wte_dtype_name(m->input.dtype));
         return;
     }
     if (a.unpacked || b.unpacked) {

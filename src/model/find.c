@@ -59,6 +59,7 @@ struct scored {
     uint64_t name_bytes;
     bool map, weak, both;
     wte_part part;
+    bool packed; /* a quantised table: rows and dim are its own, 0 when they cannot be told */
 };
 
 struct find {
@@ -148,10 +149,34 @@ static bool is_gguf_head(const struct scored *s)
     return s->name_bytes == sizeof name - 1 && memcmp(s->name, name, sizeof name - 1) == 0;
 }
 
+/* Size of the table whose packed codes a tensor holds. What is wrong with its parts is told when it
+ * is chosen; its shape speaks neither for it nor against it then. */
+static wte_status judge_packed(struct find *f, struct scored *s, bool *is_matrix, bool *usable)
+{
+    wte_model *m = f->m;
+    wte__quant q;
+    wte_error err;
+    const wte_status status =
+        wte__quant_open(m->file, s->tensor, &m->said, m->path, m->allocator, &q, &err);
+    if (status == WTE_E_MEMORY) {
+        if (f->err) *f->err = err;
+        return status;
+    }
+    if (status == WTE_OK && q.dim == 0) return WTE_OK;
+    *is_matrix = *usable = true;
+    s->packed = true;
+    s->rows = q.dim ? q.rows : 0;
+    s->dim = q.dim;
+    if (status == WTE_OK) wte__quant_clear(&q);
+    return WTE_OK;
+}
+
 static wte_status judge_named(struct find *f, const wte__name *name, struct scored *s,
                               bool is_matrix, bool usable)
 {
     const wte__rule *rule = name->rule;
+    if (rule->role != WTE_ROLE_OTHER && !name->outside)
+        WTE_TRY(judge_packed(f, s, &is_matrix, &usable));
     s->role = rule->role;
     s->rule = rule->why;
     s->part = name->part;
@@ -168,7 +193,8 @@ static wte_status judge_named(struct find *f, const wte__name *name, struct scor
         s->role = WTE_ROLE_OTHER;
         return add(f, s);
     }
-    if (!s->map) s->evidence = judge_shape(f, s->rows, s->dim);
+    const bool unknown = s->packed && s->dim == 0;
+    if (!s->map && !unknown) s->evidence = judge_shape(f, s->rows, s->dim);
     s->score = rule->score + name->context + weight_of(s->evidence);
     WTE_TRY(add(f, s));
     if (!(rule->flags & WTE__RULE_BOTH)) return WTE_OK;
@@ -233,6 +259,7 @@ static void judge_heads(struct find *f, const wte_model_table *input)
     for (size_t i = 0; i < f->n; i++) {
         struct scored *s = &f->list[i];
         if (s->role != WTE_ROLE_HEAD || s->both || (s->evidence & TURNED)) continue;
+        if (s->packed && s->dim == 0) continue;
         uint32_t seen = 0;
         if (s->dim != input->dim) seen |= UNLIKE_INPUT;
         if (s->dim == input->dim && s->rows == input->rows) seen |= LIKE_INPUT;
@@ -284,10 +311,14 @@ static wte_status view(struct find *f, unsigned slot, const struct scored *s, co
     wte_model *m = f->m;
     wte__view_want want = { s->tensor, s->evidence & TURNED, s->map ? f->mapping : WTE_NOWHERE,
                             why };
-    wte_error *err = slot ? f->err : &m->no_input;
+    wte_error *err = slot ? &m->no_head : &m->no_input;
     wte_status status = wte__model_view(m, slot, &want, slot ? &m->head : &m->input, err);
     if (slot == 1) {
         m->has_head = status == WTE_OK;
+        if (status == WTE_OK) return status;
+        /* a head that is not read does not keep the input table from being read */
+        if (s->packed && status != WTE_E_MEMORY) return WTE_OK;
+        if (f->err) *f->err = m->no_head;
         return status;
     }
     m->has_input = status == WTE_OK;
@@ -317,7 +348,8 @@ static wte_status find_named(struct find *f, const char *name, uint64_t *out)
     if (n == 0) return wte_file_find(file, name, n, out, f->err);
     for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
-        uint64_t bare = has_end(t.name, t.name_bytes, "weight", 6) ? t.name_bytes - 7 : 0;
+        const char *suffix = wte__code_suffix(t.name, t.name_bytes);
+        uint64_t bare = suffix ? t.name_bytes - strlen(suffix) : 0;
         if (!has_end(t.name, t.name_bytes, name, n) && !has_end(t.name, bare, name, n)) continue;
         if (hits < 2) hit[hits] = i;
         hits++;
@@ -442,6 +474,7 @@ static wte_status note_others(struct find *f)
         if (s->role != WTE_ROLE_INPUT || s->score < NAMED_SCORE || s->tensor == m->input.tensor)
             continue;
         if (s->rows == m->input.rows && s->dim == m->input.dim) continue;
+        if (s->packed && s->dim == 0) continue;
         m->note = wte__arena_print(&m->arena,
                                    "%s%sanother table can be the input: %.100s, %" PRIu64
                                    " x %" PRIu64 " (--tensor)",

@@ -4,6 +4,7 @@
 #include <wte/model.h>
 
 #include "base/alloc.h"
+#include "model/quant.h"
 
 /* Whether the class that a config names has an output head. */
 typedef enum wte__head_class {
@@ -87,6 +88,9 @@ struct wte_model {
     wte_model_table input, head;
     wte_error no_input; /* why has_input is false */
     wte_model_output output;
+    wte_error no_head; /* why has_head is false though one is stored; status WTE_OK: none is */
+    wte__quant_said said;
+    wte__quant quant[2]; /* input, head; dim 0: not quantised */
     wte__mapping mapping;
     wte__turned turned[2]; /* input, head */
 };

@@ -50,8 +50,30 @@ static wte_status read_config(wte_model *m, const wte__place *p, wte_error *err)
     WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, m->allocator, &text, &bytes, err));
     wte_status status = params ? wte__config_params(&m->config, text, bytes, kept, err)
                                : wte__config_parse(&m->config, text, bytes, kept, &m->arena, err);
+    if (status == WTE_OK && !params)
+        status = wte__quant_said_parse(&m->said, text, bytes, kept, false, &m->arena, err);
     wte__free(m->allocator, text, (size_t)bytes + 1);
     return status;
+}
+
+/* What quantising tools write beside the config, where that says nothing of it. */
+static wte_status read_quant_config(wte_model *m, const wte__place *p, wte_error *err)
+{
+    static const char *const names[] = { "quantize_config.json", "quant_config.json" };
+    char path[WTE_LIMIT_PATH];
+    for (size_t i = 0; i < sizeof names / sizeof *names && !m->said.at; i++) {
+        if (!has_side_file(p, names[i], path)) continue;
+        char *text = NULL;
+        uint64_t bytes = 0;
+        const char *kept = wte__arena_text(&m->arena, path, strlen(path));
+        if (!kept) return wte__no_memory(err, strlen(path), "a path");
+        WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, m->allocator, &text, &bytes, err));
+        const wte_status status =
+            wte__quant_said_parse(&m->said, text, bytes, kept, true, &m->arena, err);
+        wte__free(m->allocator, text, (size_t)bytes + 1);
+        if (status != WTE_OK) return status;
+    }
+    return WTE_OK;
 }
 
 /* The tokens that the file of tensors lists itself fit its table surely; else those beside it.
@@ -91,6 +113,7 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     WTE_TRY(wte_file_open(p.weights, &file_opt, &m->file, err));
     WTE_TRY(read_config(m, &p, err));
     WTE_TRY(wte__adapter_read(m, p.weights, p.side, err));
+    WTE_TRY(read_quant_config(m, &p, err));
     if (!opt->without_vocab) WTE_TRY(read_vocab(m, &p, err));
     WTE_TRY(wte__model_find(m, opt, err));
     if (!m->has_input) return WTE_OK;
@@ -122,7 +145,8 @@ static wte_status open_demo(wte_model *m, const wte_model_options *opt, wte_erro
                               false,
                               false,
                               *wte_table_source(m->demo),
-                              WTE_BLOCK_NONE };
+                              WTE_BLOCK_NONE,
+                              NULL };
     m->input = input;
     m->has_input = true;
     return WTE_OK;
@@ -166,6 +190,7 @@ void wte_model_free(wte_model *m)
     wte__free(m->allocator, m->candidates, (size_t)m->n_candidates * sizeof *m->candidates);
     wte__free(m->allocator, m->mapping.row, (size_t)m->mapping.count * sizeof *m->mapping.row);
     wte__adapter_clear(&m->adapter, m->allocator);
+    for (int i = 0; i < 2; i++) wte__quant_clear(&m->quant[i]);
     wte_table_free(m->demo);
     wte_vocab_free(m->vocab); /* its texts may lie in the file */
     wte_file_free(m->file);
@@ -232,6 +257,11 @@ wte_status wte_model_input(const wte_model *m, const wte_model_table **out, wte_
 const wte_model_table *wte_model_head(const wte_model *m)
 {
     return m->has_head ? &m->head : NULL;
+}
+
+const char *wte_model_head_problem(const wte_model *m)
+{
+    return m->no_head.status == WTE_OK ? "" : m->no_head.message;
 }
 
 wte_status wte_model_row(const wte_model *m, uint64_t id, uint64_t *row, wte_error *err)

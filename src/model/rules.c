@@ -206,6 +206,12 @@ static const struct {
 };
 #define UNNAMED 0u /* counts as "default" */
 
+/* What ends the name of a table's numbers, or of their packed codes (quant.c). */
+static const char *const suffixes[] = {
+    ".weight",        ".qweight",      ".weight_packed", ".W_q",
+    "._weight_qdata", ".weight:qdata", ".weight._data",
+};
+
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* Segments of a name that are looked at; real ones have under ten. */
@@ -246,12 +252,26 @@ static bool is_wrapper(struct text t)
     return false;
 }
 
+const char *wte__code_suffix(const char *name, uint64_t bytes)
+{
+    for (size_t i = 0; i < COUNT(suffixes); i++) {
+        const size_t n = strlen(suffixes[i]);
+        if (bytes >= n && memcmp(name + bytes - n, suffixes[i], n) == 0) return suffixes[i];
+    }
+    return NULL;
+}
+
 /* Take ".weight" and the like off; which flag the rules must have for what was there. */
 static unsigned cut_leaf(struct text *t)
 {
     struct text whole = *t, leaf = last_segment(t);
+    const char *suffix = wte__code_suffix(whole.at, whole.bytes);
     bool alone = leaf.bytes == whole.bytes;
-    if (!alone && (is(leaf, "weight") || is(leaf, "kernel"))) return 0;
+    if (suffix) {
+        t->bytes = whole.bytes - strlen(suffix);
+        return 0;
+    }
+    if (!alone && is(leaf, "kernel")) return 0;
     if (!alone && is(leaf, "bias")) return WTE__RULE_BIAS;
     *t = whole;
     return WTE__RULE_BARE;

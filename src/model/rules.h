@@ -26,6 +26,9 @@ typedef struct wte__name {
     wte_part part;         /* of an encoder-decoder model */
 } wte__name;
 
+/* How the name of a tensor that holds a table's numbers or packed codes ends: ".weight",
+ * ".qweight", ...; NULL when it ends in none of them, or is nothing else. */
+const char *wte__code_suffix(const char *name, uint64_t bytes);
 /* Judge a tensor's name. */
 wte__name wte__name_judge(const char *name, uint64_t bytes);
 /* Whether the name lies in a numbered block or in another part of the model, whatever it ends in.

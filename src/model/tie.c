@@ -138,6 +138,7 @@ static void judge_one_tensor(const wte_model *m, wte_tie *t)
 static bool same_elements(const wte_model *m)
 {
     wte_tensor a, b;
+    if (m->input.scheme || m->head.scheme) return false; /* made of several tensors */
     if (m->input.mapped || wte_file_tensor(m->file, m->input.tensor, &a, NULL) != WTE_OK ||
         wte_file_tensor(m->file, m->head.tensor, &b, NULL) != WTE_OK)
         return false;
@@ -224,14 +225,38 @@ static bool same_layout(const wte_model *m)
            a.big_endian == b.big_endian && !m->input.mapped;
 }
 
+/* Whether two quantised tables are made of the same bytes: of as many tensors, of one type, shape
+ * and content each. */
+static wte_status same_parts(const wte_model *m, const wte_tie_options *opt, bool *equal,
+                             wte_error *err)
+{
+    const wte__quant *q = &m->quant[0], *r = &m->quant[1];
+    wte_tensor a, b;
+    *equal = strcmp(q->scheme, r->scheme) == 0 && q->n_parts == r->n_parts;
+    for (uint32_t i = 0; i < q->n_parts && *equal; i++) {
+        WTE_TRY(wte_file_tensor(m->file, q->part[i], &a, err));
+        WTE_TRY(wte_file_tensor(m->file, r->part[i], &b, err));
+        *equal = a.dtype == b.dtype && a.rank == b.rank && a.bytes == b.bytes &&
+                 memcmp(a.shape, b.shape, a.rank * sizeof *a.shape) == 0;
+        if (*equal) WTE_TRY(wte__tensors_compare(m->file, q->part[i], r->part[i], opt, equal, err));
+    }
+    return WTE_OK;
+}
+
 /* Values are equal. Equal bytes follow from that only where no two codes mean one value: blocks of
  * one type can hold the same values in different bytes, and are read once more. */
 static wte_status judge_bytes(const wte_model *m, const wte_tie_options *opt, bool *equal,
                               wte_error *err)
 {
-    *equal = same_layout(m);
+    if (m->input.scheme && m->head.scheme) return same_parts(m, opt, equal, err);
+    *equal = !m->input.scheme && !m->head.scheme && same_layout(m);
     if (!*equal || !m->input.block) return WTE_OK;
     return wte__tensors_compare(m->file, m->input.tensor, m->head.tensor, opt, equal, err);
+}
+
+static const char *stored_as(const wte_model_table *t)
+{
+    return t->scheme ? t->scheme : wte_type_name(t->dtype, t->block);
 }
 
 static void judge_equal(const wte_model *m, bool bytes, wte_tie *t)
@@ -239,20 +264,19 @@ static void judge_equal(const wte_model *m, bool bytes, wte_tie *t)
     const wte_model_config *said = &m->config.said;
     wte_tensor head;
     if (wte_file_tensor(m->file, m->head.tensor, &head, NULL) == WTE_OK)
-        t->wasted_bytes = head.bytes;
+        t->wasted_bytes = m->head.scheme ? m->quant[1].stored_bytes : head.bytes;
     t->verdict = bytes ? WTE_TIE_EQUAL_BYTES : WTE_TIE_EQUAL_VALUES;
     t->flag_agrees = said->tied || !said->tie_decided;
-    const bool same = m->input.dtype == m->head.dtype && m->input.block == m->head.block;
+    const char *one = stored_as(&m->input), *other = stored_as(&m->head);
+    const bool same = strcmp(one, other) == 0;
     const char *lies = t->flag_agrees ? "" : "; the flag says they are apart";
     if (bytes)
         say(t, "two copies of the same bytes: %" PRIu64 " are wasted%s", t->wasted_bytes, lies);
     else
-        say(t, "the same values, stored as %s and as %s%s%s",
-            wte_type_name(m->input.dtype, m->input.block),
-            wte_type_name(m->head.dtype, m->head.block),
-            !same            ? ""
-            : m->input.block ? " in other bytes"
-                             : " in another order",
+        say(t, "the same values, stored as %s and as %s%s%s", one, other,
+            !same                               ? ""
+            : m->input.block || m->input.scheme ? " in other bytes"
+                                                : " in another order",
             lies);
 }
 
@@ -285,6 +309,10 @@ static void judge_different(const wte_model *m, wte_tie *t, uint64_t shared)
 
 static wte_status judge(const wte_model *m, const wte_tie_options *opt, wte_tie *t, wte_error *err)
 {
+    if (m->no_head.status != WTE_OK) {
+        if (err) *err = m->no_head;
+        return (wte_status)m->no_head.status;
+    }
     if (!m->has_head) {
         judge_without_head(m, t);
         return WTE_OK;

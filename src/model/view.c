@@ -205,12 +205,39 @@ static const char *name_of(wte_model *m, const wte_tensor *t)
     return wte__arena_print(&m->arena, "%s", text);
 }
 
+/* A quantised table: its rows are made of several tensors. */
+static wte_status view_packed(wte_model *m, unsigned slot, const wte__view_want *want,
+                              wte_model_table *out, wte_error *err)
+{
+    wte__quant *q = &m->quant[slot];
+    wte_tensor t;
+    char shown[WTE__NAME_SHOWN];
+    WTE_TRY(wte_file_tensor(m->file, want->tensor, &t, err));
+    wte__show(shown, t.name, t.name_bytes);
+    const bool mapped = want->mapping != WTE_NOWHERE && slot == 0;
+    if (want->transposed || mapped)
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                         "%s: '%s' is quantised (%s) and %s besides", m->path, shown, q->scheme,
+                         mapped ? "reached through a mapping" : "stored dim x rows");
+    const char *name = name_of(m, &t);
+    if (!name) return wte__no_memory(err, WTE__NAME_SHOWN, "the name of a tensor");
+    const wte_model_table made = { name,           want->why,    WTE_F32,  q->rows,
+                                   q->dim,         want->tensor, t.offset, 0,
+                                   t.part,         false,        false,    wte__quant_rows(q),
+                                   WTE_BLOCK_NONE, q->scheme };
+    *out = made;
+    return WTE_OK;
+}
+
 wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *want,
                            wte_model_table *out, wte_error *err)
 {
     wte_tensor t;
     wte_rows stored;
     if (!want->why) return wte__no_memory(err, 400, "the reason of a choice");
+    wte__quant *q = &m->quant[slot];
+    WTE_TRY(wte__quant_open(m->file, want->tensor, &m->said, m->path, m->allocator, q, err));
+    if (q->dim) return view_packed(m, slot, want, out, err);
     WTE_TRY(wte_file_tensor(m->file, want->tensor, &t, err));
     WTE_TRY(wte_file_rows(m->file, want->tensor, &stored, err));
     const char *name = name_of(m, &t);
@@ -221,7 +248,7 @@ wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *wa
     if (t.made) apart = 0;
     wte_model_table made = { name,         want->why, stored.dtype, stored.rows, stored.cols,
                              want->tensor, t.offset,  apart,        t.part,      false,
-                             false,        stored,    t.block };
+                             false,        stored,    t.block,      NULL };
     if (want->transposed) WTE_TRY(turn(m, &t, &m->turned[slot], &made, err));
     if (want->mapping != WTE_NOWHERE && slot == 0) {
         WTE_TRY(open_mapping(m, want->mapping, &stored, err));

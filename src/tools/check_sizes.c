@@ -26,13 +26,19 @@ static wte_status check_table(wte__checking *k)
     const char *model = base_of(shown, wte_model_path(k->m));
     if (!k->input) {
         const wte_status status = wte_model_input(k->m, &table, &why);
-        /* found by its name, but what leads to it is broken: the mapping */
+        if (status == WTE_E_UNSUPPORTED) {
+            if (k->err) *k->err = why;
+            return status; /* nothing is wrong with it that could be found here */
+        }
+        /* found by its name, but what leads to it is broken: the mapping, or parts of it */
         const bool found = status != WTE_E_NOT_FOUND;
+        uint64_t tensor;
+        const bool mapped = found && wte_file_find(k->file, "mapping", 7, &tensor, NULL) == WTE_OK;
         const char *word = wte__repair_word(k, wte_model_path(k->m));
         const char *repair = !word   ? NULL
                              : found ? wte__repair_fetch(k)
                                      : wte__repair_shell(k, "wte check %s --tensor NAME", word);
-        return wte__check_add(k, found ? WTE__CODE_MAPPING_RANGE : WTE__CODE_TABLE_MISSING, model,
+        return wte__check_add(k, mapped ? WTE__CODE_MAPPING_RANGE : WTE__CODE_TABLE_MISSING, model,
                               NULL, repair, "%s", why.message);
     }
     if (k->stored.rows && k->stored.cols) return WTE_OK;

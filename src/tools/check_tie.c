@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "model/model.h"
 #include "tools/check.h"
 
@@ -86,9 +87,21 @@ static wte_status check_absent(wte__checking *k, const char *key)
                           "no flag is stored and the family is not known: %s", c->tie_rule);
 }
 
+/* A head that is there and cannot be read: what it is tied to cannot be told. */
+static wte_status tell_unread(wte__checking *k, const char *problem)
+{
+    const char *base = wte__path_base(wte_model_path(k->m));
+    char shown[WTE__NAME_SHOWN];
+    return wte__check_add(k, WTE__CODE_HEAD_UNREAD, wte__show(shown, base, strlen(base)), NULL, "",
+                          "%s", problem);
+}
+
 wte_status wte__check_tie(wte__checking *k)
 {
-    if (k->input && wte__check_wants(k, tie_codes, sizeof tie_codes / sizeof *tie_codes)) {
+    const char *problem = wte_model_head_problem(k->m);
+    if (problem[0]) WTE_TRY(tell_unread(k, problem));
+    if (k->input && !problem[0] &&
+        wte__check_wants(k, tie_codes, sizeof tie_codes / sizeof *tie_codes)) {
         wte_tie_options opt = WTE_TIE_OPTIONS_INIT;
         char shown[WTE__NAME_SHOWN], key[96];
         opt.pool = k->opt.pool;

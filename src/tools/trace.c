@@ -414,10 +414,14 @@ static wte_status prove_bytes_made(trace_box *box, const wte_file *file,
     char shown[WTE__NAME_SHOWN], how[WTE__NAME_SHOWN + 64];
     t->file = wte_file_part_path(file, wte_file_row_part(file, table->tensor, t->row));
     const char *base = wte__path_base(t->file);
-    WTE_TRY(wte_file_rows(file, table->tensor, &rows, err));
+    if (table->scheme)
+        rows = table->source;
+    else
+        WTE_TRY(wte_file_rows(file, table->tensor, &rows, err));
     WTE_TRY(wte_rows_read_block(&rows, t->row, 1, box->again, err));
     wte__show(shown, base, strlen(base));
-    if (wte_file_row_place(file, table->tensor, t->row, &t->begin, &bytes, NULL) == WTE_OK) {
+    if (!table->scheme &&
+        wte_file_row_place(file, table->tensor, t->row, &t->begin, &bytes, NULL) == WTE_OK) {
         t->end = t->begin + bytes;
         snprintf(how, sizeof how, "made again of bytes %" PRIu64 "..%" PRIu64 " of %s", t->begin,
                  t->end - 1, shown);
@@ -441,7 +445,8 @@ static wte_status prove_bytes_in_file(trace_box *box, const wte_file *file,
     WTE_TRY(wte_file_tensor(file, table->tensor, &tensor, err));
     const uint64_t size = wte_dtype_bytes(table->source.dtype);
     t->file = wte_file_part_path(file, table->part);
-    if (tensor.made) return prove_bytes_made(box, file, table, err);
+    t->scheme = table->scheme;
+    if (tensor.made || table->scheme) return prove_bytes_made(box, file, table, err);
     /* Rows whose elements lie apart are dim pieces. */
     const wte__steps steps = wte__steps_of(&tensor, table->transposed);
     const bool whole = steps.col == 1 || t->dim == 0;
