@@ -35,46 +35,45 @@ typedef struct dots_rest {
     float h[DOTS_MOST_AVX2][16];
 } dots_rest;
 
-DOTS_INLINE void take_rest(const dots_tile *t, size_t n_h, size_t size, dots_rest *rest)
+DOTS_INLINE void take_rest(const dots_tile *t, const char *w, size_t n_h, size_t size,
+                           dots_rest *rest)
 {
     const size_t left = t->dim % 16, done = t->dim - left;
     memset(rest, 0, sizeof *rest);
-    for (size_t r = 0; r < DOTS_ROWS; r++) memcpy(rest->w[r], t->w[r] + done * size, left * size);
+    for (size_t r = 0; r < DOTS_ROWS; r++)
+        memcpy(rest->w[r], w + r * t->w_stride + done * size, left * size);
     for (size_t i = 0; i < n_h; i++)
         memcpy(rest->h[i], t->h + i * t->h_stride + done, left * sizeof(float));
 }
 
-/* Lanes first to first + 7 of all sums. */
-DOTS_INLINE void add_eights(const dots_tile *t, const dots_rest *rest, size_t first, size_t n_h,
-                            size_t size, dots_eight eight, __m256 sums[][DOTS_ROWS])
+/* How a type's elements are taken. */
+typedef struct dots_type {
+    size_t size;
+    dots_eight eight;
+} dots_type;
+
+/* Lanes first to first + 7 of four rows, but for the last elements. */
+DOTS_INLINE void add_eights(const dots_tile *t, const char *w, size_t first, size_t n_h,
+                            dots_type type, __m256 sums[][DOTS_ROWS])
 {
-    __m256 s[DOTS_MOST_AVX2][DOTS_ROWS];
-    const char *fetch = t->fetch;
+    const char *fetch = dots_fetch(t, w);
     DOTS_UNROLL
     for (size_t i = 0; i < n_h; i++) {
         DOTS_UNROLL
-        for (size_t r = 0; r < DOTS_ROWS; r++) s[i][r] = _mm256_setzero_ps();
+        for (size_t r = 0; r < DOTS_ROWS; r++) sums[i][r] = _mm256_setzero_ps();
     }
-    for (size_t k = first; k < t->dim - t->dim % 16; k += 16) {
+    w += first * type.size;
+    for (size_t k = first; k < t->dim - t->dim % 16; k += 16, w += 16 * type.size) {
         DOTS_UNROLL
         for (size_t r = 0; r < DOTS_ROWS; r++) {
-            const __m256 w = eight(t->w[r] + k * size);
+            const __m256 x = type.eight(w + r * t->w_stride);
             if (first == 0) _mm_prefetch(fetch + 64 * r, _MM_HINT_T0);
             DOTS_UNROLL
             for (size_t i = 0; i < n_h; i++)
-                s[i][r] = _mm256_fmadd_ps(w, _mm256_loadu_ps(t->h + i * t->h_stride + k), s[i][r]);
+                sums[i][r] =
+                    _mm256_fmadd_ps(x, _mm256_loadu_ps(t->h + i * t->h_stride + k), sums[i][r]);
         }
-        fetch += size == 4 || k / 16 % 2 ? t->fetch_step : 0;
-    }
-    DOTS_UNROLL
-    for (size_t i = 0; i < n_h; i++) {
-        DOTS_UNROLL
-        for (size_t r = 0; r < DOTS_ROWS; r++) {
-            if (rest)
-                s[i][r] = _mm256_fmadd_ps(eight(rest->w[r] + first * size),
-                                          _mm256_loadu_ps(rest->h[i] + first), s[i][r]);
-            sums[i][r] = first ? _mm256_add_ps(sums[i][r], s[i][r]) : s[i][r];
-        }
+        fetch += type.size == 4 ? t->fetch_step : t->fetch_step / 2;
     }
 }
 
@@ -90,26 +89,44 @@ DOTS_INLINE __m128 sum_of_eights(__m256 s[DOTS_ROWS])
     return _mm_add_ps(_mm_shuffle_ps(x, y, 0x88), _mm_shuffle_ps(x, y, 0xdd));
 }
 
-/* All of a tile for a constant number of vectors. */
-DOTS_INLINE void dots_of(const dots_tile *t, size_t n_h, size_t size, dots_eight eight)
+/* Four rows, w_stride apart, times a constant number of vectors. */
+DOTS_INLINE void dots_four(const dots_tile *t, const char *w, float *out, size_t n_h,
+                           dots_type type)
 {
-    __m256 sums[DOTS_MOST_AVX2][DOTS_ROWS];
-    dots_rest space, *const rest = t->dim % 16 ? &space : NULL;
-    if (rest) take_rest(t, n_h, size, rest);
-    add_eights(t, rest, 0, n_h, size, eight, sums);
-    add_eights(t, rest, 8, n_h, size, eight, sums);
-    for (size_t i = 0; i < n_h; i++)
-        _mm_storeu_ps(t->out + i * t->out_stride, sum_of_eights(sums[i]));
+    __m256 low[DOTS_MOST_AVX2][DOTS_ROWS], high[DOTS_MOST_AVX2][DOTS_ROWS];
+    add_eights(t, w, 0, n_h, type, low);
+    add_eights(t, w, 8, n_h, type, high);
+    dots_rest rest;
+    if (t->dim % 16) take_rest(t, w, n_h, type.size, &rest);
+    for (size_t i = 0; i < n_h; i++) {
+        for (size_t r = 0; r < DOTS_ROWS; r++) {
+            if (t->dim % 16) {
+                const char *x = rest.w[r];
+                low[i][r] = _mm256_fmadd_ps(type.eight(x), _mm256_loadu_ps(rest.h[i]), low[i][r]);
+                high[i][r] = _mm256_fmadd_ps(type.eight(x + 8 * type.size),
+                                             _mm256_loadu_ps(rest.h[i] + 8), high[i][r]);
+            }
+            low[i][r] = _mm256_add_ps(low[i][r], high[i][r]);
+        }
+        _mm_storeu_ps(out + i * t->out_stride, sum_of_eights(low[i]));
+    }
+}
+
+DOTS_INLINE void dots_fours(const dots_tile *t, size_t n_h, dots_type type)
+{
+    for (size_t row = 0; row < t->n_w; row += DOTS_ROWS)
+        dots_four(t, t->w + row * t->w_stride, t->out + row, n_h, type);
 }
 
 /* The same for any number of vectors that dots_next gives. */
 #define DOTS_KERNEL(name, size, eight)                                                             \
     static void dots_##name##_tile(const dots_tile *t, size_t n_h)                                 \
     {                                                                                              \
+        const dots_type type = { size, eight };                                                    \
         switch (n_h) {                                                                             \
-        case 1: dots_of(t, 1, size, eight); break;                                                 \
-        case 2: dots_of(t, 2, size, eight); break;                                                 \
-        default: dots_of(t, DOTS_MOST_AVX2, size, eight);                                          \
+        case 1: dots_fours(t, 1, type); break;                                                     \
+        case 2: dots_fours(t, 2, type); break;                                                     \
+        default: dots_fours(t, DOTS_MOST_AVX2, type);                                              \
         }                                                                                          \
     }                                                                                              \
     static void dots_##name##_avx2(const wte__dots *job)                                           \

@@ -73,10 +73,8 @@ DOTS_INLINE __m512 sum_of_4(__m512 sums[][DOTS_ROWS])
     return _mm512_add_ps(_mm512_shuffle_ps(x, y, 0x88), _mm512_shuffle_ps(x, y, 0xdd));
 }
 
-DOTS_INLINE void put_dots(const dots_tile *t, __m512 sums[DOTS_MOST][DOTS_ROWS], size_t n_h)
+DOTS_INLINE void put_dots(float *out, size_t stride, __m512 sums[DOTS_MOST][DOTS_ROWS], size_t n_h)
 {
-    float *out = t->out;
-    const size_t stride = t->out_stride;
     size_t i = 0;
     if (n_h >= 4) {
         const __m512 s = sum_of_4(sums);
@@ -95,9 +93,16 @@ DOTS_INLINE void put_dots(const dots_tile *t, __m512 sums[DOTS_MOST][DOTS_ROWS],
     if (n_h > i) _mm_storeu_ps(out + i * stride, sum_of_1(sums + i));
 }
 
-/* All of a tile for a constant number of vectors. */
-DOTS_INLINE void dots_of(const dots_tile *t, size_t n_h, size_t size, dots_half half,
-                         dots_last last)
+/* How a type's elements are taken. */
+typedef struct dots_type {
+    size_t size;
+    dots_half half;
+    dots_last last;
+} dots_type;
+
+/* Four rows, w_stride apart, times a constant number of vectors. */
+DOTS_INLINE void dots_four(const dots_tile *t, const char *w, float *out, size_t n_h,
+                           dots_type type)
 {
     __m512 sums[DOTS_MOST][DOTS_ROWS];
     DOTS_UNROLL
@@ -105,9 +110,9 @@ DOTS_INLINE void dots_of(const dots_tile *t, size_t n_h, size_t size, dots_half 
         DOTS_UNROLL
         for (size_t r = 0; r < DOTS_ROWS; r++) sums[i][r] = _mm512_setzero_ps();
     }
-    const char *fetch = t->fetch;
+    const char *fetch = dots_fetch(t, w);
     size_t k = 0;
-    for (; t->dim - k >= 32; k += 32) {
+    for (; t->dim - k >= 32; k += 32, w += 32 * type.size) {
         DOTS_UNROLL
         for (size_t now = 0; now < 2; now++) {
             __m512 h[DOTS_MOST];
@@ -116,15 +121,15 @@ DOTS_INLINE void dots_of(const dots_tile *t, size_t n_h, size_t size, dots_half 
                 h[i] = _mm512_loadu_ps(t->h + i * t->h_stride + k + 16 * now);
             DOTS_UNROLL
             for (size_t r = 0; r < DOTS_ROWS; r++) {
-                const __m512 w = half(t->w[r] + k * size, now);
-                if (size == 4 || now == 0) _mm_prefetch(fetch + 64 * r, _MM_HINT_T0);
+                const __m512 x = type.half(w + r * t->w_stride, now);
+                if (type.size == 4 || now == 0) _mm_prefetch(fetch + 64 * r, _MM_HINT_T0);
                 DOTS_UNROLL
-                for (size_t i = 0; i < n_h; i++) sums[i][r] = _mm512_fmadd_ps(w, h[i], sums[i][r]);
+                for (size_t i = 0; i < n_h; i++) sums[i][r] = _mm512_fmadd_ps(x, h[i], sums[i][r]);
             }
-            if (size == 4 || now == 0) fetch += t->fetch_step;
+            if (type.size == 4 || now == 0) fetch += t->fetch_step;
         }
     }
-    for (; k < t->dim; k += 16) {
+    for (; k < t->dim; k += 16, w += 16 * type.size) {
         const size_t left = t->dim - k;
         const __mmask16 lanes = (__mmask16)(left < 16 ? (1u << left) - 1 : 0xffffu);
         DOTS_UNROLL
@@ -132,22 +137,29 @@ DOTS_INLINE void dots_of(const dots_tile *t, size_t n_h, size_t size, dots_half 
             const __m512 h = _mm512_maskz_loadu_ps(lanes, t->h + i * t->h_stride + k);
             DOTS_UNROLL
             for (size_t r = 0; r < DOTS_ROWS; r++)
-                sums[i][r] = _mm512_fmadd_ps(last(t->w[r] + k * size, lanes), h, sums[i][r]);
+                sums[i][r] = _mm512_fmadd_ps(type.last(w + r * t->w_stride, lanes), h, sums[i][r]);
         }
     }
-    put_dots(t, sums, n_h);
+    put_dots(out, t->out_stride, sums, n_h);
+}
+
+DOTS_INLINE void dots_fours(const dots_tile *t, size_t n_h, dots_type type)
+{
+    for (size_t row = 0; row < t->n_w; row += DOTS_ROWS)
+        dots_four(t, t->w + row * t->w_stride, t->out + row, n_h, type);
 }
 
 /* The same for any number of vectors that dots_next gives. */
 #define DOTS_KERNEL(name, size, half, last)                                                        \
     static void dots_##name##_tile(const dots_tile *t, size_t n_h)                                 \
     {                                                                                              \
+        const dots_type type = { size, half, last };                                               \
         switch (n_h) {                                                                             \
-        case 1: dots_of(t, 1, size, half, last); break;                                            \
-        case 2: dots_of(t, 2, size, half, last); break;                                            \
-        case 3: dots_of(t, 3, size, half, last); break;                                            \
-        case 4: dots_of(t, 4, size, half, last); break;                                            \
-        default: dots_of(t, DOTS_MOST, size, half, last);                                          \
+        case 1: dots_fours(t, 1, type); break;                                                     \
+        case 2: dots_fours(t, 2, type); break;                                                     \
+        case 3: dots_fours(t, 3, type); break;                                                     \
+        case 4: dots_fours(t, 4, type); break;                                                     \
+        default: dots_fours(t, DOTS_MOST, type);                                                   \
         }                                                                                          \
     }                                                                                              \
     static void dots_##name##_avx512(const wte__dots *job)                                         \

@@ -27,17 +27,26 @@
 #define DOTS_AHEAD_LEAST ((size_t)8 << 10)
 #define DOTS_AHEAD_MOST  ((size_t)24 << 10)
 
+/* Rows times a few vectors: what a set's function does in groups of four rows. */
 typedef struct dots_tile {
-    const char *w[DOTS_ROWS];
+    const char *w;
+    size_t w_stride, n_w; /* a multiple of four */
     const float *h;
     size_t h_stride, dim;
-    /* sum of row r and vector i goes to out[i * out_stride + r], all four rows */
-    float *out;
+    float *out; /* sum of row r and vector i goes to out[i * out_stride + r] */
     size_t out_stride;
-    /* What is fetched while the tile is worked on: four lines at a time, `fetch_step` apart. */
-    const char *fetch;
-    size_t fetch_step;
+    /* What is fetched while four rows are worked on: four lines at a time, `fetch_step` apart, from
+     * `ahead` bytes behind the first row on, as long as all of it lies before `end`. */
+    size_t ahead, fetch_step;
+    const char *end;
 } dots_tile;
+
+/* Where the four rows at w fetch from; themselves, which costs next to nothing, at the end. */
+DOTS_INLINE const char *dots_fetch(const dots_tile *t, const char *w)
+{
+    const size_t left = (size_t)(t->end - w);
+    return left >= t->ahead + DOTS_ROWS * t->w_stride ? w + t->ahead : w;
+}
 
 /* How many vectors the next tile takes. The set's function does 1, 2, 3, 4 or 6. */
 DOTS_INLINE size_t dots_next(size_t left, size_t most)
@@ -49,59 +58,68 @@ DOTS_INLINE size_t dots_next(size_t left, size_t most)
 
 typedef void (*dots_tile_kernel)(const dots_tile *tile, size_t n_h);
 
-/* Four rows from `row` on times n_h vectors; where fewer are left the last one stands in. */
-DOTS_INLINE void dots_rows(const wte__dots *job, dots_tile *t, size_t row, size_t n_h,
-                           dots_tile_kernel kernel)
+/* Fewer than four rows: each of them four times. */
+DOTS_INLINE void dots_single(const dots_tile *t, size_t n_h, dots_tile_kernel kernel)
 {
-    const size_t left = job->n_w - row, n = left < DOTS_ROWS ? left : DOTS_ROWS;
     float spare[DOTS_MOST * DOTS_ROWS];
-    float *const out = t->out + row;
-    dots_tile tile = *t;
-    for (size_t r = 0; r < DOTS_ROWS; r++)
-        tile.w[r] = (const char *)job->w + (row + (r < n ? r : n - 1)) * job->w_stride;
-    tile.out = out;
-    if (n < DOTS_ROWS) {
-        tile.out = spare;
-        tile.out_stride = DOTS_ROWS;
+    for (size_t r = 0; r < t->n_w; r++) {
+        dots_tile four = *t;
+        four.w += r * t->w_stride;
+        four.w_stride = 0;
+        four.n_w = DOTS_ROWS;
+        four.ahead = four.fetch_step = 0;
+        four.out = spare;
+        four.out_stride = DOTS_ROWS;
+        kernel(&four, n_h);
+        for (size_t i = 0; i < n_h; i++) t->out[i * t->out_stride + r] = spare[i * DOTS_ROWS];
     }
-    kernel(&tile, n_h);
-    for (size_t i = 0; n < DOTS_ROWS && i < n_h; i++)
-        memcpy(out + i * t->out_stride, spare + i * DOTS_ROWS, n * sizeof *out);
 }
 
-/* What is fetched while row `row` and the next three are worked on, the first time. */
-DOTS_INLINE void dots_fetch(const wte__dots *job, dots_tile *t, size_t row)
+/* Rows that are left over are done together with some that were done before. */
+DOTS_INLINE void dots_rows(dots_tile *t, size_t n_h, dots_tile_kernel kernel)
 {
-    const size_t four = DOTS_ROWS * job->w_stride, all = job->n_w * job->w_stride;
-    const size_t least = four < DOTS_AHEAD_LEAST ? DOTS_AHEAD_LEAST : four;
-    const size_t ahead = least < DOTS_AHEAD_MOST ? least : DOTS_AHEAD_MOST;
-    const size_t at = row * job->w_stride, end = at + ahead + four;
-    const bool inside = end <= all;
-    t->fetch = (const char *)job->w + (inside ? at + ahead : at);
-    t->fetch_step = inside ? 4 * 64 : 0;
+    const size_t left = t->n_w % DOTS_ROWS;
+    if (t->n_w < DOTS_ROWS) {
+        dots_single(t, n_h, kernel);
+        return;
+    }
+    t->n_w -= left;
+    kernel(t, n_h);
+    if (!left) return;
+    t->w += (t->n_w + left - DOTS_ROWS) * t->w_stride;
+    t->out += t->n_w + left - DOTS_ROWS;
+    t->n_w = DOTS_ROWS;
+    kernel(t, n_h);
 }
 
 /* Each row is read from memory once: by the first group of vectors, or, when all vectors stay in
- * the first-level cache, by all groups in turn. Then the caller's rows are a tile of the
- * second-level cache. `most` vectors at once. */
+ * the first-level cache, by all groups in turn, which then share the fetching. Otherwise the
+ * caller's rows should be a tile that stays in the second-level cache. `most` vectors at once. */
 DOTS_INLINE void dots_run(const wte__dots *job, size_t most, dots_tile_kernel kernel)
 {
     const bool near = job->n_h * job->dim * sizeof *job->h <= DOTS_NEAR_BYTES;
-    const size_t at_once = near ? DOTS_ROWS : job->n_w;
+    const size_t at_once = near ? DOTS_ROWS : job->n_w, four = DOTS_ROWS * job->w_stride;
+    const size_t least = four < DOTS_AHEAD_LEAST ? DOTS_AHEAD_LEAST : four;
+    const size_t ahead = least < DOTS_AHEAD_MOST ? least : DOTS_AHEAD_MOST;
+    const size_t groups = near ? (job->n_h + most - 1) / most : 1;
     for (size_t from = 0; from < job->n_w; from += at_once) {
-        const size_t to = job->n_w - from < at_once ? job->n_w : from + at_once;
         for (size_t i = 0, n; i < job->n_h; i += n) {
             n = dots_next(job->n_h - i, most);
-            dots_tile t = { .h = job->h + i * job->h_stride,
-                            .h_stride = job->h_stride,
-                            .dim = job->dim,
-                            .out = job->out + i * job->out_stride,
-                            .out_stride = job->out_stride,
-                            .fetch = job->w };
-            for (size_t row = from; row < to; row += DOTS_ROWS) {
-                if (i == 0) dots_fetch(job, &t, row);
-                dots_rows(job, &t, row, n, kernel);
-            }
+            const bool fetch = near || i == 0;
+            dots_tile t = {
+                .w = (const char *)job->w + from * job->w_stride,
+                .w_stride = job->w_stride,
+                .n_w = job->n_w - from < at_once ? job->n_w - from : at_once,
+                .h = job->h + i * job->h_stride,
+                .h_stride = job->h_stride,
+                .dim = job->dim,
+                .out = job->out + i * job->out_stride + from,
+                .out_stride = job->out_stride,
+                .ahead = fetch ? ahead + i * four / job->n_h : 0,
+                .fetch_step = fetch ? 4 * 64 / groups : 0,
+                .end = (const char *)job->w + job->n_w * job->w_stride,
+            };
+            dots_rows(&t, n, kernel);
         }
     }
 }
