@@ -148,7 +148,7 @@ static void print_man(FILE *out)
           ".TP\n.B 4\ninput fine, but unsupported or over a limit\n"
           ".TP\n.B 5\noutput or system failed\n"
           ".SH ENVIRONMENT\n"
-          ".TP\n.B WTE_ISA\nthe best instruction set that may be used: scalar, avx2, avx512\n"
+          ".TP\n.B WTE_ISA\nthe best instruction set that may be used: scalar, avx2, avx512, avx512_bf16_vnni\n"
           ".TP\n.B NO_COLOR\nwhen set and not empty, no colours\n",
           out);
 }

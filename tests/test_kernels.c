@@ -479,11 +479,12 @@ static void kernels_are_listed_with_the_set_that_serves_them(void **state)
     const wte__kernels *sets[WTE__MAX_ISAS], *used = wte__kernels_get();
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
     const char *name, *isa;
+    const char *gathers = strcmp(used->isa, "avx512_bf16_vnni") == 0 ? "avx512" : used->isa;
     size_t i = 0;
 #define KERNEL(kernel, ret, args)                                                                  \
     isa = wte_kernel_isa(i++, &name);                                                              \
     assert_string_equal(name, #kernel);                                                            \
-    if (strcmp(name, "gather_rows") == 0) assert_string_equal(isa, used->isa); /* all have it */   \
+    if (strcmp(name, "gather_rows") == 0) assert_string_equal(isa, gathers); /* all but one */     \
     for (size_t s = 0; s < n_sets; s++) /* the function in use is that set's own */                \
         if (strcmp(sets[s]->isa, isa) == 0) assert_ptr_equal(sets[s]->kernel, used->kernel);
 #include "num/kernels.def"

@@ -12,6 +12,13 @@ typedef __m512 (*dots_half)(const char *src, size_t half);
 /* The first lanes of 16 elements at src, zeros behind them. */
 typedef __m512 (*dots_last)(const char *src, __mmask16 lanes);
 
+/* sum + x * h in every lane. */
+typedef __m512 (*dots_add)(__m512 x, __m512 h, __m512 sum);
+
+DOTS_INLINE __m512 add_product(__m512 x, __m512 h, __m512 sum)
+{
+    return _mm512_fmadd_ps(x, h, sum);
+}
 DOTS_INLINE __m512 half_f32(const char *src, size_t half)
 {
     return _mm512_loadu_ps(src + 64 * half);
@@ -98,6 +105,7 @@ typedef struct dots_type {
     size_t size;
     dots_half half;
     dots_last last;
+    dots_add add;
 } dots_type;
 
 /* Four rows, w_stride apart, times a constant number of vectors. */
@@ -124,7 +132,7 @@ DOTS_INLINE void dots_four(const dots_tile *t, const char *w, float *out, size_t
                 const __m512 x = type.half(w + r * t->w_stride, now);
                 if (type.size == 4 || now == 0) _mm_prefetch(fetch + 64 * r, _MM_HINT_T0);
                 DOTS_UNROLL
-                for (size_t i = 0; i < n_h; i++) sums[i][r] = _mm512_fmadd_ps(x, h[i], sums[i][r]);
+                for (size_t i = 0; i < n_h; i++) sums[i][r] = type.add(x, h[i], sums[i][r]);
             }
             if (type.size == 4 || now == 0) fetch += t->fetch_step;
         }
@@ -137,7 +145,7 @@ DOTS_INLINE void dots_four(const dots_tile *t, const char *w, float *out, size_t
             const __m512 h = _mm512_maskz_loadu_ps(lanes, t->h + i * t->h_stride + k);
             DOTS_UNROLL
             for (size_t r = 0; r < DOTS_ROWS; r++)
-                sums[i][r] = _mm512_fmadd_ps(type.last(w + r * t->w_stride, lanes), h, sums[i][r]);
+                sums[i][r] = type.add(type.last(w + r * t->w_stride, lanes), h, sums[i][r]);
         }
     }
     put_dots(out, t->out_stride, sums, n_h);
@@ -150,10 +158,10 @@ DOTS_INLINE void dots_fours(const dots_tile *t, size_t n_h, dots_type type)
 }
 
 /* The same for any number of vectors that dots_next gives. */
-#define DOTS_KERNEL(name, size, half, last)                                                        \
+#define DOTS_TILES(name, size, half, last, add)                                                    \
     static void dots_##name##_tile(const dots_tile *t, size_t n_h)                                 \
     {                                                                                              \
-        const dots_type type = { size, half, last };                                               \
+        const dots_type type = { size, half, last, add };                                          \
         switch (n_h) {                                                                             \
         case 1: dots_fours(t, 1, type); break;                                                     \
         case 2: dots_fours(t, 2, type); break;                                                     \
@@ -161,7 +169,9 @@ DOTS_INLINE void dots_fours(const dots_tile *t, size_t n_h, dots_type type)
         case 4: dots_fours(t, 4, type); break;                                                     \
         default: dots_fours(t, DOTS_MOST, type);                                                   \
         }                                                                                          \
-    }                                                                                              \
+    }
+#define DOTS_KERNEL(name, size, half, last)                                                        \
+    DOTS_TILES(name, size, half, last, add_product)                                                \
     static void dots_##name##_avx512(const wte__dots *job)                                         \
     {                                                                                              \
         dots_run(job, DOTS_MOST, dots_##name##_tile);                                              \

@@ -1,0 +1,165 @@
+/* Hidden vectors as the kernels want them: in f32, with what the chain does before the product; in
+ * the fast precision rounded to bf16, or to integers with a scale for every 32. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "head/tile.h"
+
+/* Integers of a vector with one scale. */
+#define SCALED 32u
+/* Their largest: symmetric, so that no sign has an advantage. */
+#define MOST 127.0f
+
+static size_t padded(uint64_t dim)
+{
+    return (size_t)((dim + WTE__BYTES_STEP - 1) / WTE__BYTES_STEP * WTE__BYTES_STEP);
+}
+
+/* Whether vectors can be taken from where they lie. */
+static bool stays(const wte__pass *p)
+{
+    const wte_hidden *h = p->s->hidden;
+    const wte_chain *c = &p->s->o.chain;
+    return p->form == WTE__FORM_EXACT && h->dtype == WTE_F32 && c->hidden_times == 0 &&
+           c->hidden_over == 0 && (uintptr_t)h->data % 4 == 0 && h->row_bytes % 4 == 0;
+}
+
+/* Of one vector as integers: `scales`, `sums`, then the integers. */
+static size_t bytes_of_integers(uint64_t dim)
+{
+    return padded(dim) / SCALED * 2 * sizeof(float) + padded(dim);
+}
+
+/* Of a block of vectors in the kernel's form. */
+static uint64_t bytes_of_block(const wte__pass *p, uint64_t block)
+{
+    const uint64_t dim = p->s->hidden->dim, lanes = WTE__PAIRS_LANES;
+    switch (p->form) {
+    case WTE__FORM_EXACT: return stays(p) ? 0 : block * dim * sizeof(float);
+    case WTE__FORM_FEW: return block * dim * 2;
+    case WTE__FORM_MANY: return (block + lanes - 1) / lanes * lanes * dim * 2;
+    default: return block * bytes_of_integers(dim);
+    }
+}
+
+/* Behind the block: one vector in f32, and one in bf16. */
+uint64_t wte__hidden_plan(const wte__pass *p, uint64_t block)
+{
+    const uint64_t one = p->form == WTE__FORM_EXACT ? 0 : p->s->hidden->dim * 6;
+    return (bytes_of_block(p, block) + 3) / 4 * 4 + one;
+}
+
+static float *spare(const wte__pass *p)
+{
+    const uint64_t before = (bytes_of_block(p, p->block) + 3) / 4 * 4;
+    return (float *)(void *)(p->work + p->hidden_at + before);
+}
+
+/* Vector i of the block in f32. */
+static wte_status widen(const wte__pass *p, uint64_t i, float *out, wte_error *err)
+{
+    const wte_hidden *h = p->s->hidden;
+    const wte_chain *c = &p->s->o.chain;
+    const size_t dim = (size_t)h->dim;
+    const size_t stride = h->row_bytes ? h->row_bytes : dim * wte_dtype_bytes(h->dtype);
+    const char *from = (const char *)h->data + (p->first + i) * stride;
+    WTE_TRY(wte_convert(h->dtype, from, WTE_F32, out, dim, NULL, err));
+    for (size_t k = 0; c->hidden_times != 0 && k < dim; k++) out[k] *= c->hidden_times;
+    for (size_t k = 0; c->hidden_over != 0 && k < dim; k++) out[k] /= c->hidden_over;
+    return WTE_OK;
+}
+
+static wte_status load_exact(wte__pass *p, uint8_t *memory, wte_error *err)
+{
+    const wte_hidden *h = p->s->hidden;
+    const size_t dim = (size_t)h->dim;
+    float *out = (float *)(void *)memory;
+    p->h_stride = dim;
+    p->h = out;
+    if (stays(p)) {
+        const size_t stride = h->row_bytes ? h->row_bytes : dim * sizeof(float);
+        p->h_stride = stride / sizeof(float);
+        p->h = (const float *)(const void *)((const char *)h->data + p->first * stride);
+        return WTE_OK;
+    }
+    for (uint64_t i = 0; i < p->n; i++) WTE_TRY(widen(p, i, out + i * dim, err));
+    return WTE_OK;
+}
+
+static wte_status load_pairs(wte__pass *p, uint8_t *memory, wte_error *err)
+{
+    const wte__kernels *k = wte__kernels_get();
+    const size_t dim = (size_t)p->s->hidden->dim;
+    float *wide = spare(p);
+    uint16_t *out = (uint16_t *)(void *)memory, *one = (uint16_t *)(void *)(wide + dim);
+    for (uint64_t i = 0; i < p->n; i++) {
+        WTE_TRY(widen(p, i, wide, err));
+        k->fast_round(wide, p->form == WTE__FORM_FEW ? out + i * dim : one, dim);
+        if (p->form == WTE__FORM_FEW) continue;
+        uint16_t *to = out + wte__pairs_at(dim, i, 0);
+        for (size_t pair = 0; pair < dim; pair += 2, to += 2 * WTE__PAIRS_LANES)
+            memcpy(to, one + pair, 2 * sizeof *one);
+    }
+    return WTE_OK;
+}
+
+/* 32 numbers as integers times a scale. A number that is not finite makes the scale so, and with it
+ * all logits. */
+static float round_32(const float *x, int8_t *out)
+{
+    float most = 0;
+    for (size_t k = 0; k < SCALED; k++) {
+        const float size = fabsf(x[k]);
+        if (!(size <= most)) most = size; /* NaN too, which stays */
+    }
+    const float scale = most / MOST;
+    const bool usable = isfinite(most) && isfinite(1 / scale);
+    for (size_t k = 0; k < SCALED; k++) out[k] = (int8_t)(usable ? lrintf(x[k] * (1 / scale)) : 0);
+    return usable ? scale : most * 0; /* 0, or NaN */
+}
+
+static int32_t sum_of_32(const int8_t *q)
+{
+    int32_t sum = 0;
+    for (size_t k = 0; k < SCALED; k++) sum += q[k];
+    return sum;
+}
+
+wte__bytes wte__hidden_bytes(const wte__pass *p)
+{
+    const size_t dim = (size_t)p->s->hidden->dim, scaled = padded(dim) / SCALED;
+    const float *scales = (const float *)(const void *)(p->work + p->hidden_at);
+    return (wte__bytes){ .dim = dim,
+                         .h = (const int8_t *)(scales + 2 * scaled),
+                         .scales = scales,
+                         .sums = scales + scaled,
+                         .h_stride = bytes_of_integers(dim),
+                         .n_h = (size_t)p->n };
+}
+
+/* dim is a multiple of 32, as blocks are. */
+static wte_status load_integers(wte__pass *p, uint8_t *memory, wte_error *err)
+{
+    const size_t dim = (size_t)p->s->hidden->dim, scaled = padded(dim) / SCALED;
+    float *wide = spare(p);
+    for (uint64_t i = 0; i < p->n; i++, memory += bytes_of_integers(dim)) {
+        float *scales = (float *)(void *)memory, *sums = scales + scaled;
+        int8_t *q = (int8_t *)(sums + scaled);
+        memset(memory, 0, bytes_of_integers(dim));
+        WTE_TRY(widen(p, i, wide, err));
+        for (size_t b = 0; b < dim / SCALED; b++) {
+            scales[b] = round_32(wide + b * SCALED, q + b * SCALED);
+            sums[b] = scales[b] * (float)sum_of_32(q + b * SCALED);
+        }
+    }
+    return WTE_OK;
+}
+
+wte_status wte__hidden_load(wte__pass *p, wte_error *err)
+{
+    uint8_t *memory = p->work + p->hidden_at;
+    if (p->form == WTE__FORM_EXACT) return load_exact(p, memory, err);
+    if (p->form == WTE__FORM_BYTES) return load_integers(p, memory, err);
+    return load_pairs(p, memory, err);
+}

@@ -1,0 +1,220 @@
+/* A tile of rows times the hidden vectors of a block: rows are taken from where they lie, or read,
+ * converted and rounded into the slot of the thread, some at a time, and multiplied there. */
+#include <string.h>
+
+#include "base/error.h"
+#include "head/tile.h"
+
+/* Up to this many vectors, rows that are decoded are multiplied while they are in the first-level
+ * cache; with more of them a whole tile is decoded, which the second-level cache holds. */
+#define NEAR_VECTORS 8u
+/* Rows at once there, in f32: half of a first-level cache. */
+#define NEAR_BYTES ((uint64_t)24 << 10)
+/* Vectors up to which reading the table bounds the time of an exact product, so that rounding wins
+ * nothing; and from which on vectors are interleaved. Measured: docs/kernels.md, "Fast dots". */
+#define FEW_VECTORS  4u
+#define MANY_VECTORS 24u
+/* Rows of f32 and f16 are rounded anew for every block of vectors: that pays from here on. */
+#define ROUND_VECTORS 16u
+/* Vectors up to which blocks are multiplied as they are stored. */
+#define BYTES_VECTORS 12u
+
+static bool has_integers(const wte_rows *t)
+{
+    switch (t->packing) {
+    case WTE_BLOCK_Q8_0:
+    case WTE_BLOCK_Q4_0:
+    case WTE_BLOCK_Q4_K:
+    case WTE_BLOCK_Q6_K: return true;
+    default: return false;
+    }
+}
+
+/* Where the plain version alone serves the fast products, exact ones are faster. */
+static wte__form choose_form(const wte__sweep *s)
+{
+    const wte_rows *t = s->table;
+    const uint64_t n = s->hidden->n;
+    const bool fast = wte__kernels_get()->fast_few != wte__kernels_scalar.fast_few;
+    const bool stored = t->dtype == WTE_F32 || t->dtype == WTE_F16;
+    if (s->o.precision != WTE_PRECISION_FAST || !fast || t->cols % 2) return WTE__FORM_EXACT;
+    if (n <= BYTES_VECTORS && has_integers(t) && (t->packed || !s->rows)) return WTE__FORM_BYTES;
+    if (n < FEW_VECTORS || (n < ROUND_VECTORS && stored && !t->packing)) return WTE__FORM_EXACT;
+    return n < MANY_VECTORS ? WTE__FORM_FEW : WTE__FORM_MANY;
+}
+
+/* Data beside read_rows is a mapped file: it is read in blocks, not walked through in the map. */
+static bool in_memory(const wte__sweep *s)
+{
+    return s->table->data && !s->table->read_rows && !s->rows;
+}
+
+static void choose_way(wte__pass *p)
+{
+    const wte_rows *t = p->s->table;
+    const bool native = t->dtype == WTE_F32 || t->dtype == WTE_F16 || t->dtype == WTE_BF16;
+    p->in_memory = in_memory(p->s);
+    p->type = native ? t->dtype : WTE_F32;
+    if (p->form == WTE__FORM_BYTES) {
+        p->way = t->packed && !p->s->rows ? WTE__WAY_IN_PLACE : WTE__WAY_READ;
+        return;
+    }
+    if (p->form != WTE__FORM_EXACT) p->type = WTE_BF16;
+    if (t->dtype == p->type)
+        p->way = p->in_memory ? WTE__WAY_IN_PLACE : WTE__WAY_READ;
+    else
+        p->way = p->form == WTE__FORM_EXACT ? WTE__WAY_WIDEN : WTE__WAY_ROUND;
+}
+
+static uint32_t rows_of(uint64_t bytes, uint64_t dim, uint32_t most)
+{
+    const uint64_t fits = dim ? bytes / (dim * sizeof(float)) / 4 * 4 : most;
+    return fits < 4 ? (most < 4 ? most : 4) : fits < most ? (uint32_t)fits : most;
+}
+
+void wte__pass_choose(wte__pass *p)
+{
+    const wte__sweep *s = p->s;
+    const wte_rows *t = s->table;
+    const uint32_t tile = wte__tile_rows(t->cols);
+    p->rows = s->rows ? s->n_rows : t->rows;
+    p->threads = wte_pool_threads(s->o.pool);
+    p->form = choose_form(s);
+    choose_way(p);
+    /* rows that are computed, not read, can be had in any number */
+    const bool decoded = p->way > WTE__WAY_READ || (t->packing && p->way == WTE__WAY_READ);
+    const bool near = decoded && s->hidden->n <= NEAR_VECTORS && p->form != WTE__FORM_BYTES &&
+                      (p->in_memory || t->packed);
+    p->chunk = near ? rows_of(NEAR_BYTES, t->cols, tile) : tile;
+}
+
+static uint64_t stored_bytes(const wte__pass *p)
+{
+    const wte_rows *t = p->s->table;
+    return p->form == WTE__FORM_BYTES ? wte_packed_bytes(t->packing, t->cols)
+                                      : t->cols * wte_dtype_bytes(t->dtype);
+}
+
+static uint64_t aligned(uint64_t at)
+{
+    return (at + 63) / 64 * 64;
+}
+
+uint64_t wte__slot_plan(wte__pass *p, uint64_t block)
+{
+    const uint64_t dim = p->s->table->cols, tile = wte__tile_rows(dim);
+    const bool reads = p->way == WTE__WAY_READ || (p->way > WTE__WAY_READ && !p->in_memory);
+    uint64_t at = reads ? p->chunk * stored_bytes(p) : 0;
+    p->wide_at = (size_t)(at = aligned(at));
+    if (p->way == WTE__WAY_ROUND && p->s->table->dtype != WTE_F32) at += dim * 4;
+    p->chunk_at = (size_t)(at = aligned(at));
+    if (p->way == WTE__WAY_WIDEN) at += p->chunk * dim * 4;
+    if (p->way == WTE__WAY_ROUND) at += p->chunk * dim * 2;
+    p->bias_at = (size_t)(at = aligned(at));
+    if (p->s->o.bias) at += tile * sizeof(float);
+    p->logits_at = (size_t)(at = aligned(at));
+    if (p->s->take) at += block * tile * sizeof(float);
+    p->slot_bytes = (size_t)((at + 4095) / 4096 * 4096);
+    return p->slot_bytes;
+}
+
+/* Stored rows, as they are, `stride` apart. */
+static wte_status take_rows(const wte__pass *p, uint64_t row, uint32_t n, uint8_t *slot,
+                            const uint8_t **from, size_t *stride, wte_error *err)
+{
+    const wte__sweep *s = p->s;
+    const wte_rows *t = s->table;
+    const bool packed = p->form == WTE__FORM_BYTES;
+    const uint8_t *data = packed ? t->packed : t->data;
+    const size_t apart = (size_t)(packed ? t->packed_row_bytes : t->row_bytes);
+    const size_t tight = (size_t)stored_bytes(p);
+    *from = slot;
+    *stride = tight;
+    if (!s->rows && (packed ? t->packed != NULL : p->in_memory)) {
+        *from = data + row * apart;
+        *stride = apart;
+        return WTE_OK;
+    }
+    if (!s->rows)
+        return packed ? t->read_packed(t->ctx, row, n, slot, err)
+                      : wte_rows_read_block(t, row, n, slot, err);
+    if (!packed && t->read_rows) return t->read_rows(t->ctx, s->rows + row, n, slot, err);
+    for (uint32_t i = 0; i < n; i++)
+        memcpy(slot + i * tight, data + s->rows[row + i] * apart, tight);
+    return WTE_OK;
+}
+
+/* n rows to the chunk, in the kernel's type. */
+static wte_status convert_rows(const wte__pass *p, const uint8_t *from, size_t stride, uint32_t n,
+                               uint8_t *slot, wte_error *err)
+{
+    const wte_rows *t = p->s->table;
+    const size_t dim = (size_t)t->cols, size = p->way == WTE__WAY_WIDEN ? 4 : 2;
+    const wte__kernels *k = wte__kernels_get();
+    float *spare = (float *)(void *)(slot + p->wide_at);
+    for (uint32_t r = 0; r < n; r++) {
+        uint8_t *to = slot + p->chunk_at + r * dim * size;
+        if (p->way == WTE__WAY_WIDEN) {
+            WTE_TRY(wte_convert(t->dtype, from + r * stride, WTE_F32, to, dim, NULL, err));
+            continue;
+        }
+        const void *wide = from + r * stride;
+        if (t->dtype != WTE_F32) {
+            WTE_TRY(wte_convert(t->dtype, wide, WTE_F32, spare, dim, NULL, err));
+            wide = spare;
+        }
+        k->fast_round(wide, to, dim);
+    }
+    return WTE_OK;
+}
+
+static void multiply(const wte__pass *p, const uint8_t *w, size_t w_stride, uint32_t n, float *out,
+                     size_t stride)
+{
+    const wte__kernels *k = wte__kernels_get();
+    const size_t dim = (size_t)p->s->table->cols;
+    if (p->form == WTE__FORM_EXACT) {
+        const wte__dots job = { w, w_stride, n, p->h, p->h_stride, (size_t)p->n, dim, out, stride };
+        (p->type == WTE_F32 ? k->dots_f32 : p->type == WTE_F16 ? k->dots_f16 : k->dots_bf16)(&job);
+        return;
+    }
+    if (p->form != WTE__FORM_BYTES) {
+        const uint8_t *h = p->work + p->hidden_at;
+        const wte__pairs job = {
+            w, w_stride, n, (const uint16_t *)(const void *)h, (size_t)p->n, dim, out, stride
+        };
+        (p->form == WTE__FORM_MANY ? k->fast_many : k->fast_few)(&job);
+        return;
+    }
+    wte__bytes job = wte__hidden_bytes(p);
+    job.w = w;
+    job.w_stride = w_stride;
+    job.n_w = n;
+    job.out = out;
+    job.out_stride = stride;
+    switch (p->s->table->packing) {
+    case WTE_BLOCK_Q8_0: k->fast_q8_0(&job); break;
+    case WTE_BLOCK_Q4_0: k->fast_q4_0(&job); break;
+    case WTE_BLOCK_Q4_K: k->fast_q4_k(&job); break;
+    default: k->fast_q6_k(&job);
+    }
+}
+
+wte_status wte__tile_logits(const wte__pass *p, uint64_t row, uint32_t n, uint8_t *slot, float *out,
+                            size_t stride, wte_error *err)
+{
+    const size_t dim = (size_t)p->s->table->cols;
+    for (uint32_t at = 0, now; at < n; at += now) {
+        const uint8_t *w;
+        size_t w_stride;
+        now = n - at < p->chunk ? n - at : p->chunk;
+        WTE_TRY(take_rows(p, row + at, now, slot, &w, &w_stride, err));
+        if (p->way > WTE__WAY_READ) {
+            WTE_TRY(convert_rows(p, w, w_stride, now, slot, err));
+            w = slot + p->chunk_at;
+            w_stride = dim * (p->way == WTE__WAY_WIDEN ? 4 : 2);
+        }
+        multiply(p, w, w_stride, now, out + at, stride);
+    }
+    return WTE_OK;
+}
