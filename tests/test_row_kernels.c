@@ -69,15 +69,25 @@ static wte__row_kernels of_set(const wte__kernels *set, const stored_type *type)
     }
 }
 
+static bool front(const table *t)
+{
+    return t->type->packing >= WTE_TBE8;
+}
+/* Where in a row its scale lies. */
+static size_t scale_of(const table *t)
+{
+    return front(t) ? 0 : t->stored.row_bytes - (t->stored.f32_scale ? 8 : 4);
+}
+
 /* An f16 or f32 that is a usual scale or bias. */
 static void put_scales(table *t, char *row, uint64_t *seed)
 {
     for (size_t i = 0; i < 2; i++) {
         const float x = (float)(int32_t)(uint32_t)test_noise(seed) * 0x1p-33f;
         if (t->stored.f32_scale)
-            memcpy(row + t->stored.scale_at + 4 * i, &x, 4);
+            memcpy(row + scale_of(t) + 4 * i, &x, 4);
         else
-            wte__kernels_get()->f32_to_f16(&x, row + t->stored.scale_at + 2 * i, 1);
+            wte__kernels_get()->f32_to_f16(&x, row + scale_of(t) + 2 * i, 1);
     }
 }
 
@@ -88,10 +98,12 @@ static table make_table(const stored_type *type, size_t cols, size_t pad, int ki
     wte__row_kernels unused;
     uint64_t seed = cols + 77;
     describe(&t, &t.stored, &unused);
-    t.stored.stride = t.stored.row_bytes + pad;
-    t.bytes = (TABLE_ROWS - 1) * t.stored.stride + t.stored.row_bytes;
+    const size_t stride = t.stored.row_bytes + pad;
+    t.bytes = (TABLE_ROWS - 1) * stride + t.stored.row_bytes;
     t.data = test_guarded(t.bytes);
+    t.stored.stride = stride;
     t.stored.table = t.data;
+    describe(&t, &t.stored, &unused);
     for (size_t i = 0; i < t.bytes; i++) t.data[i] = (char)test_noise(&seed);
     for (size_t r = 0; r < TABLE_ROWS && kind == 0; r++) {
         char *row = t.data + r * t.stored.stride;
@@ -130,13 +142,13 @@ static float element(const table *t, uint64_t row, size_t c)
         return x;
     }
     const wte_dtype scale = s->f32_scale ? WTE_F32 : WTE_F16;
-    assert_ok(wte_convert(scale, at + s->scale_at, WTE_F32, pair, 2, NULL, &err), err);
+    assert_ok(wte_convert(scale, at + scale_of(t), WTE_F32, pair, 2, NULL, &err), err);
     const uint64_t tail = s->f32_scale ? 8 : 4, codes = s->row_bytes - tail;
     const unsigned bits = t->type->packing == WTE_ROW4 || t->type->packing == WTE_TBE4   ? 4
                           : t->type->packing == WTE_ROW2 || t->type->packing == WTE_TBE2 ? 2
                                                                                          : 8;
     assert_int_equal(codes, (s->cols * bits + 7) / 8);
-    const unsigned char byte = (unsigned char)at[s->codes_at + c * bits / 8];
+    const unsigned char byte = (unsigned char)at[(front(t) ? 4 : 0) + c * bits / 8];
     const unsigned code = byte >> (c * bits % 8) & ((1u << bits) - 1u);
     return fmaf((float)code, pair[0], pair[1]);
 }

@@ -64,18 +64,6 @@ typedef struct piece {
     size_t out_stride;
 } piece;
 
-/* Row numbers of n ids from `first` on. */
-static void read_rows(const wte__bag_job *job, uint64_t first, size_t n, uint64_t *row)
-{
-    for (size_t done = 0, some; done < n; done += some) {
-        uint64_t block[WTE__IDS_BLOCK];
-        some = n - done < WTE__IDS_BLOCK ? n - done : WTE__IDS_BLOCK;
-        wte__ids_rows(job->ids, first + done, (uint32_t)some, &job->rules, job->some_missing,
-                      block);
-        memcpy(row + done, block, some * sizeof *row);
-    }
-}
-
 /* Moves the members among ids from .. to - 1 of the piece up to the ones before them. */
 static size_t close_up(const wte__bag_job *job, piece *p, size_t n, size_t from, size_t to,
                        uint64_t first_id)
@@ -120,7 +108,7 @@ static void next_piece(const sharing *s, place *at, uint64_t last_bag, piece *p)
     p->n_bags = p->n_finished = 0;
     p->first_bag = at->bag;
     p->go_on = at->taken > 0;
-    read_rows(job, first, all, p->row);
+    wte__ids_rows(job->ids, first, (uint32_t)all, &job->rules, job->some_missing, p->row);
     for (bool finished = true; finished && at->bag < last_bag && p->n_bags < s->piece_bags;) {
         const uint64_t bag_end = wte__bag_begin(job, at->bag + 1);
         const size_t stop = bag_end - first < n_ids ? (size_t)(bag_end - first) : n_ids;
@@ -199,7 +187,7 @@ static wte_status reduce_piece(const sharing *s, piece *p, uint8_t *scratch, wte
         return WTE_OK;
     }
     wte__stored fetched = s->stored;
-    fetched.table = scratch;
+    fetched.table = fetched.codes = scratch;
     for (size_t i = 0; i < p->n; i++) p->row[i] = i;
     reduce(s, p, &fetched, p->n);
     return WTE_OK;
@@ -258,9 +246,10 @@ static wte_status reduce_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_err
     return WTE_OK;
 }
 
-static size_t rows_in(size_t bytes, size_t row_bytes, size_t most)
+/* How many rows of f32 such a piece of scratch holds: at least one, at most so many. */
+static size_t rows_in(size_t bytes, size_t cols, size_t most)
 {
-    const size_t rows = row_bytes ? bytes / row_bytes : most;
+    const size_t rows = cols ? bytes / sizeof(float) / cols : most;
     return rows < most ? rows + (rows == 0) : most;
 }
 
@@ -279,7 +268,7 @@ static void choose_way(sharing *s)
     s->kernels = s->fetch.kernels;
     if (s->direct) return;
     (void)wte__stored_plain(WTE_F32, s->cols, NULL, s->row_bytes, &s->stored, &s->kernels);
-    s->piece_ids = rows_in(FETCHED_BYTES, s->row_bytes, PIECE_IDS);
+    s->piece_ids = rows_in(FETCHED_BYTES, s->cols, PIECE_IDS);
     s->fetched_bytes = (s->piece_ids * s->row_bytes + 63) / 64 * 64;
     s->slot_bytes = s->fetched_bytes + s->fetch.scratch_bytes;
 }
@@ -293,7 +282,7 @@ wte_status wte__bag_run(const wte__bag_job *job, wte_error *err)
     s.narrow = job->o.out_dtype != WTE_F32;
     if (cols) choose_way(&s);
     if (s.narrow) {
-        s.piece_bags = rows_in(RESULT_BYTES, s.row_bytes, PIECE_BAGS);
+        s.piece_bags = rows_in(RESULT_BYTES, cols, PIECE_BAGS);
         s.result_bytes = s.piece_bags * s.row_bytes;
         s.slot_bytes += s.result_bytes;
     }

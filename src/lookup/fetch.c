@@ -165,7 +165,7 @@ static wte_status fetch_step(const wte__fetch *f, source s, uint8_t *out, size_t
         WTE_TRY(stage(f, s.row, s.n, scratch, err));
         for (size_t i = 0; i < s.n; i++) counting[i] = i;
         wide += f->staged_bytes;
-        s.from.table = scratch;
+        s.from.table = s.from.codes = scratch;
         s.from.stride = f->in_bytes;
         s.row = counting;
         s.known = s.n;

@@ -31,8 +31,8 @@ void wte__ids_judge(wte_ids ids, const wte__id_rules *rules, wte_bad_ids *report
 /* E_RANGE at the first of the bad ids. */
 wte_status wte__bad_ids_error(const wte_bad_ids *bad, uint64_t n_ids, uint64_t rows,
                               wte_error *err);
-/* Row numbers of ids first .. first + n - 1, n <= WTE__IDS_BLOCK; WTE__ZERO_ROW for each that is
+/* Row numbers of ids first .. first + n - 1; WTE__ZERO_ROW for each that is
  * bad, ignored or masked when `zeros` says that there are such ids at all. */
 void wte__ids_rows(wte_ids ids, uint64_t first, uint32_t n, const wte__id_rules *rules, bool zeros,
-                   uint64_t row[WTE__IDS_BLOCK]);
+                   uint64_t *row);
 #endif

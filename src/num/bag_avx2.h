@@ -83,9 +83,8 @@ X(i8)
 #define X(name)                                                                                    \
     ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
     {                                                                                              \
-        const __m128 pair =                                                                        \
-            s->f32_scale ? _mm_castsi128_ps(load_8_bytes(codes + s->scale_at - s->codes_at))       \
-                         : _mm_cvtph_ps(_mm_loadu_si32(codes + s->scale_at - s->codes_at));        \
+        const __m128 pair = s->f32_scale ? _mm_castsi128_ps(load_8_bytes(codes + s->scale_at))     \
+                                         : _mm_cvtph_ps(_mm_loadu_si32(codes + s->scale_at));      \
         return (row_params){ _mm256_broadcastss_ps(pair),                                          \
                              _mm256_broadcastss_ps(_mm_movehdup_ps(pair)) };                       \
     }

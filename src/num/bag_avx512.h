@@ -80,10 +80,9 @@ X(i8)
 #undef X
 ALWAYS_INLINE row_params params_row8(const wte__stored *s, const char *codes)
 {
-    const __m128 pair =
-        s->f32_scale
-            ? _mm_castsi128_ps(_mm_loadl_epi64((const void *)(codes + s->scale_at - s->codes_at)))
-            : _mm_cvtph_ps(_mm_loadu_si32(codes + s->scale_at - s->codes_at));
+    const __m128 pair = s->f32_scale
+                            ? _mm_castsi128_ps(_mm_loadl_epi64((const void *)(codes + s->scale_at)))
+                            : _mm_cvtph_ps(_mm_loadu_si32(codes + s->scale_at));
     return (row_params){ _mm512_broadcastss_ps(pair), _mm512_broadcastss_ps(_mm_movehdup_ps(pair)),
                          vec_zero() };
 }

@@ -8,13 +8,13 @@
 #include "num/kernels.h"
 
 /* Element i of a stored row, as f32. */
-typedef float (*stored_value)(const wte__stored *s, const char *row, size_t i);
+typedef float (*stored_value)(const wte__stored *s, const char *codes, size_t i);
 
 #define X(name, size)                                                                              \
-    static float stored_##name(const wte__stored *s, const char *row, size_t i)                    \
+    static float stored_##name(const wte__stored *s, const char *codes, size_t i)                  \
     {                                                                                              \
         (void)s;                                                                                   \
-        return float_of(name##_value(row + i * (size)));                                           \
+        return float_of(name##_value(codes + i * (size)));                                         \
     }
 X(f32, 4)
 X(f16, 2)
@@ -23,18 +23,18 @@ X(i8, 1)
 #undef X
 
 /* The first element is in the low bits of its byte. */
-static float rowwise_value(const wte__stored *s, const char *row, size_t i, uint32_t bits)
+static float rowwise_value(const wte__stored *s, const char *codes, size_t i, uint32_t bits)
 {
-    const char *scale = row + s->scale_at;
-    const uint32_t byte = (uint8_t)row[s->codes_at + i * bits / 8];
+    const char *scale = codes + s->scale_at;
+    const uint32_t byte = (uint8_t)codes[i * bits / 8];
     const float code = (float)(byte >> i * bits % 8 & ((1u << bits) - 1));
     if (s->f32_scale) return fmaf(code, float_of(f32_value(scale)), float_of(f32_value(scale + 4)));
     return fmaf(code, float_of(f16_value(scale)), float_of(f16_value(scale + 2)));
 }
 #define X(bits)                                                                                    \
-    static float stored_row##bits(const wte__stored *s, const char *row, size_t i)                 \
+    static float stored_row##bits(const wte__stored *s, const char *codes, size_t i)               \
     {                                                                                              \
-        return rowwise_value(s, row, i, bits);                                                     \
+        return rowwise_value(s, codes, i, bits);                                                   \
     }
 X(8)
 X(4)
@@ -44,10 +44,10 @@ X(2)
 static void look_up(const wte__lookup *job, stored_value value)
 {
     for (size_t r = 0; r < job->n; r++) {
-        const char *row = (const char *)job->from.table + job->rows[r] * job->from.stride;
+        const char *codes = (const char *)job->from.codes + job->rows[r] * job->from.stride;
         char *out = (char *)job->out + r * job->out_stride;
         for (size_t i = 0; i < job->from.cols; i++) {
-            const float x = value(&job->from, row, i) * job->scale;
+            const float x = value(&job->from, codes, i) * job->scale;
             memcpy(out + i * sizeof x, &x, sizeof x);
         }
     }
@@ -68,8 +68,8 @@ static float column_of_bag(const wte__bags *job, size_t b, size_t i, stored_valu
     float result = 0.0f;
     if (goes_on) memcpy(&result, (const char *)job->out + i * sizeof result, sizeof result);
     for (size_t m = begin; m < job->ends[b]; m++) {
-        const char *row = (const char *)job->from.table + job->rows[m] * job->from.stride;
-        result = joined(job, result, value(&job->from, row, i), m, m == begin && !goes_on);
+        const char *codes = (const char *)job->from.codes + job->rows[m] * job->from.stride;
+        result = joined(job, result, value(&job->from, codes, i), m, m == begin && !goes_on);
     }
     return job->divisors ? result / job->divisors[b] : result;
 }

@@ -30,10 +30,12 @@
 #endif
 
 #define BAG_LINE ((size_t)64) /* of the caches */
-/* What is prefetched lies so many bytes of rows ahead, but at least one row and at most so many. */
-#define BAG_AHEAD      ((size_t)16384)
+/* What is prefetched lies so many bytes of rows ahead, each counted as so many more, but at least
+ * one row and at most so many: 32 rows of 512 bytes, 48 of 256, 64 of 136. */
+#define BAG_AHEAD      ((size_t)24576)
+#define BAG_ROW_MORE   ((size_t)256)
 #define BAG_AHEAD_ROWS ((size_t)64)
-/* The same for lookups, which write as much as they read, or more. */
+/* Lookups write as much as they read, or more, and look less far. */
 #define LOOKUP_AHEAD ((size_t)6144)
 /* Rows of fewer output bytes than this share lines, which are slow to stream in parts. */
 #define LOOKUP_STREAM ((size_t)256)
@@ -66,7 +68,6 @@ BAG_INLINE void bag_put(char *to, vec x, vec by, bag_way way, size_t n)
 /* What is to be done with the elements of one row after the other. */
 typedef struct bag_walk {
     const wte__stored *from;
-    const char *codes; /* where the elements of row 0 begin */
     const uint64_t *rows;
     size_t known, ahead; /* rows[i + ahead] is prefetched with rows[i] */
     bag_way way;
@@ -76,9 +77,8 @@ typedef struct bag_walk {
 BAG_INLINE bag_walk walk_of(const wte__stored *from, const uint64_t *rows, size_t known,
                             size_t ahead_bytes)
 {
-    const size_t ahead = 1 + ahead_bytes / from->row_bytes;
+    const size_t ahead = 1 + ahead_bytes / (from->row_bytes + BAG_ROW_MORE);
     return (bag_walk){ .from = from,
-                       .codes = (const char *)from->table + from->codes_at,
                        .rows = rows,
                        .known = known,
                        .ahead = ahead < BAG_AHEAD_ROWS ? ahead : BAG_AHEAD_ROWS };
@@ -86,7 +86,7 @@ BAG_INLINE bag_walk walk_of(const wte__stored *from, const uint64_t *rows, size_
 /* Where the elements of a row begin. */
 BAG_INLINE const char *codes_of(const bag_walk *walk, size_t i)
 {
-    return walk->codes + walk->rows[i] * walk->from->stride;
+    return (const char *)walk->from->codes + walk->rows[i] * walk->from->stride;
 }
 /* Where the row to be prefetched begins. After the last known one it is that one again. */
 BAG_INLINE const char *row_ahead(const bag_walk *walk, size_t i)

@@ -18,6 +18,7 @@ bool wte__stored_plain(wte_dtype type, uint64_t cols, const void *data, uint64_t
 {
     if (!kernels_of_type(type, kernels)) return false;
     *out = (wte__stored){ .table = data,
+                          .codes = data,
                           .stride = (size_t)row_bytes,
                           .row_bytes = (size_t)cols * wte_dtype_bytes(type),
                           .cols = (size_t)cols };
@@ -55,8 +56,8 @@ bool wte__stored_packed(uint32_t packing, uint64_t cols, const void *data, uint6
                           .stride = (size_t)row_bytes,
                           .row_bytes = row,
                           .cols = (size_t)cols,
-                          .codes_at = front ? extra : 0,
-                          .scale_at = front ? 0 : row - extra,
+                          .codes = data && front ? (const char *)data + extra : data,
+                          .scale_at = front ? -(ptrdiff_t)extra : (ptrdiff_t)(row - extra),
                           .f32_scale = f32_scale };
     return kernels_of_bits(bits, kernels);
 }
