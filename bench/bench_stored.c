@@ -5,7 +5,7 @@
  *
  * The loops read the rows that the ids name and write as many bytes as the f32 of them take, but
  * compute nothing: with plain stores or past the caches, with the next row prefetched or not. The
- * best of them by its median is the machine's limit. */
+ * best of them by its median is the peer. */
 #include "bench.h"
 
 #include <wte/block.h>

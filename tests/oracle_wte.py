@@ -57,6 +57,33 @@ class LookupOptions(c.Structure):
         ("pool", c.c_void_p),
         ("report", c.c_void_p),
         ("allocator", c.c_void_p),
+        ("max_norm", c.c_double),
+        ("norm_type", c.c_double),
+        ("scale", c.c_float),
+    ]
+
+
+class BagOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("mode", c.c_int),
+        ("out_dtype", c.c_int),
+        ("bad_ids", c.c_int),
+        ("offsets_end", c.c_uint32),
+        ("ignore_ids", c.c_void_p),
+        ("n_ignore_ids", c.c_size_t),
+        ("bag_ids", c.c_uint64),
+        ("weights", c.c_void_p),
+        ("mask", c.c_void_p),
+        ("mask_dtype", c.c_int),
+        ("normalize", c.c_uint32),
+        ("max_norm", c.c_double),
+        ("norm_type", c.c_double),
+        ("sizes", c.c_void_p),
+        ("max_at", c.c_void_p),
+        ("pool", c.c_void_p),
+        ("report", c.c_void_p),
+        ("allocator", c.c_void_p),
     ]
 
 
@@ -69,6 +96,9 @@ class Library:
         self.lib.wte_table_create.argtypes = [c.c_uint64, c.c_uint64, c.c_int] + [c.c_void_p] * 3
         self.lib.wte_table_init.argtypes = [c.c_void_p] * 3
         self.lib.wte_lookup_rows.argtypes = [c.c_void_p, Ids, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p]
+        self.lib.wte_bag_rows.argtypes = [c.c_void_p, Ids, Ids, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p]
+        self.lib.wte_rowwise_encode.argtypes = [c.c_int, c.c_void_p, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64, c.c_void_p]
+        self.lib.wte_rowwise_rows.argtypes = [c.c_int, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64] + [c.c_void_p] * 3
         self.lib.wte_pool_create.argtypes = [c.c_uint32, c.c_void_p, c.c_void_p]
         self.lib.wte_pool_free.argtypes = [c.c_void_p]
 
@@ -94,7 +124,12 @@ class Library:
         self.call("pool_create", threads, c.byref(made))
         return made
 
-    def lookup(self, rows, ids, out, pool=None):
+    def lookup(self, rows, ids, out, pool=None, **options):
         """out[i] = rows[ids[i]]; rows and ids are the structs above, out an address."""
-        options = LookupOptions(struct_size=c.sizeof(LookupOptions), pool=pool)
-        self.call("lookup_rows", c.byref(rows), ids, c.byref(options), out, 0)
+        given = LookupOptions(struct_size=c.sizeof(LookupOptions), pool=pool, **options)
+        self.call("lookup_rows", c.byref(rows), ids, c.byref(given), out, 0)
+
+    def bags(self, rows, ids, offsets, out, **options):
+        """The same for bags; ids and offsets are structs, out an address."""
+        given = BagOptions(struct_size=c.sizeof(BagOptions), **options)
+        self.call("bag_rows", c.byref(rows), ids, offsets, c.byref(given), out, 0)
