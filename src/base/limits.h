@@ -77,5 +77,8 @@
 #define WTE_LIMIT_QUANT_STATE 65536u
 /* Largest finite table for which `trace` multiplies a one-hot vector by the matrix. */
 #define WTE_LIMIT_ONE_HOT 268435456u
+/* Logits that are kept of each hidden vector: sampling uses some tens, distillation some hundreds;
+ * 65536 take 1.5 MiB of work memory. */
+#define WTE_LIMIT_TOP 65536u
 
 #endif

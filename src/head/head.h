@@ -35,6 +35,7 @@ typedef struct wte__sweep {
     uint64_t n_rows;
 } wte__sweep;
 
+#define WTE__TILE_ROWS_MOST 4092u /* of a tile */
 /* Rows of a tile, and tiles, of a table of this many columns and rows. */
 uint32_t wte__tile_rows(uint64_t dim);
 uint64_t wte__tiles(uint64_t rows, uint64_t dim);

@@ -5,17 +5,17 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "head/head.h"
+#include "head/survey.h"
 
 wte_status wte_head_need(const wte_rows *table, const wte_hidden *hidden,
                          const wte_head_options *opt, uint64_t *least, uint64_t *best,
                          wte_error *err)
 {
-    wte__sweep s = { .table = table, .hidden = hidden };
+    wte_head_options o;
     WTE_TRY(wte__need(least, "wte_head_need: least", err));
     WTE_TRY(wte__need(best, "wte_head_need: best", err));
-    WTE_TRY(wte__head_check(table, hidden, opt, &s.o, err));
-    wte__sweep_need(&s, least, best);
+    WTE_TRY(wte__head_check(table, hidden, opt, &o, err));
+    wte__survey_need(table, hidden, &o, least, best);
     return WTE_OK;
 }
 

@@ -22,8 +22,10 @@
 
 uint32_t wte__tile_rows(uint64_t dim)
 {
-    const uint64_t fits = dim ? TILE_BYTES / 4 / dim / TILE_STEP * TILE_STEP : 4096;
-    return fits < TILE_STEP ? TILE_STEP : fits > 4092 ? 4092 : (uint32_t)fits;
+    const uint64_t fits = dim ? TILE_BYTES / 4 / dim / TILE_STEP * TILE_STEP : WTE__TILE_ROWS_MOST;
+    return fits < TILE_STEP             ? TILE_STEP
+           : fits > WTE__TILE_ROWS_MOST ? WTE__TILE_ROWS_MOST
+                                        : (uint32_t)fits;
 }
 
 uint64_t wte__tiles(uint64_t rows, uint64_t dim)

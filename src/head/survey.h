@@ -1,0 +1,80 @@
+/* One pass over the logits of a block of hidden vectors, and what is kept of it: sums of
+ * exponentials, the largest logits, the logit of a target. What top k, log-probabilities, samples
+ * and the loss are made from. Private to this room.
+ *
+ * Whatever is kept is kept by tile of rows and joined in their order, or does not depend on an
+ * order: the results have the same bits for any number of threads and any block. */
+#ifndef WTE_SRC_HEAD_SURVEY_H
+#define WTE_SRC_HEAD_SURVEY_H
+#include <stdatomic.h>
+
+#include "head/head.h"
+#include "head/rank.h"
+
+/* Of one hidden vector. */
+typedef struct wte__found {
+    double lse; /* of logits * times; NaN when not_finite, -infinity when no row takes part */
+    double all; /* sum of the logits of rows that take part */
+    float most; /* largest logit, not multiplied */
+    float masked;
+    uint32_t not_finite;
+    float target;         /* logit of the target */
+    bool right;           /* which is the largest, equal ones by id */
+    const uint64_t *list; /* the k first by rank, in order; while `emit` runs */
+    uint32_t n_list;
+} wte__found;
+
+typedef struct wte__survey {
+    /* set by the caller */
+    wte__sweep sweep; /* table, hidden and o; the rest is set here */
+    uint32_t k;       /* largest logits that are wanted */
+    float times;      /* 1 / temperature */
+    bool want_all;
+    wte_ids targets; /* data NULL = none; else one for each hidden vector, checked */
+    int64_t ignore;  /* a target that is none */
+    /* of all hidden vectors of the block, from any thread */
+    void (*emit)(void *ctx, uint64_t hidden, const wte__found *found);
+    void *ctx;
+    float *keep; /* NULL, or where the logits of all tiles go: tile t at t * tile_rows * n */
+
+    /* set here */
+    wte_hidden part; /* the block */
+    uint64_t first, block, tiles, k_kept;
+    uint32_t tile_rows, room; /* keys for each hidden vector */
+    bool can_mask;
+    uint8_t *memory;
+    size_t bytes;
+    /* tiles x part.n */
+    float *most, *sum, *masked_most, *masked_sum, *all;
+    /* part.n of them */
+    struct wte__best *best;
+    _Atomic(float) *least; /* logits below are not among the largest; NaN = all may be */
+    uint64_t *keys;
+    uint64_t *target;
+    float *target_logit;
+    _Atomic(uint32_t) *not_finite;
+    uint8_t *target_leads; /* no row before it in its tile has so large a logit */
+} wte__survey;
+
+/* Bytes for each hidden vector of a block. */
+uint64_t wte__survey_bytes(wte__survey *s);
+/* Chooses the largest block that work_bytes allows, beside `fixed` bytes and `each` for each hidden
+ * vector that the caller takes himself, and allocates. */
+wte_status wte__survey_open(wte__survey *s, uint64_t fixed, uint64_t each, wte_error *err);
+/* Hidden vectors first to first + n - 1, n <= block. */
+wte_status wte__survey_run(wte__survey *s, uint64_t first, uint64_t n, wte_error *err);
+/* All hidden vectors, block by block; opens and closes. */
+wte_status wte__survey_all(wte__survey *s, wte_error *err);
+void wte__survey_close(wte__survey *s);
+
+/* What any function of this room that works by surveys needs. */
+void wte__survey_need(const wte_rows *table, const wte_hidden *hidden, const wte_head_options *o,
+                      uint64_t *least, uint64_t *best);
+/* What wte_head_sample takes beside its survey, and for each hidden vector (sample.c). */
+#define WTE__SAMPLE_EACH 40u
+uint64_t wte__sample_bytes(const wte__sweep *s);
+
+/* Checks that there is a target for each hidden vector and that all are rows, or `ignore`. */
+wte_status wte__targets_check(const wte_rows *table, const wte_hidden *hidden, wte_ids targets,
+                              const int64_t *ignore, wte_error *err);
+#endif

@@ -1,0 +1,84 @@
+/* The largest logits of each hidden vector, and log-probabilities of chosen rows, without holding
+ * the logits. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "head/survey.h"
+
+typedef struct wanted {
+    uint32_t k;
+    wte_ranked *out;
+    float *logprob;
+    wte_head_sums *sums;
+} wanted;
+
+static void put_sums(const wanted *w, uint64_t hidden, const wte__found *f)
+{
+    if (!w->sums) return;
+    w->sums[hidden] = (wte_head_sums){ f->most, (float)f->lse, f->masked, f->not_finite };
+}
+
+/* -infinity wherever the logit is, also when the sum is. */
+static float logprob_of(float logit, double lse)
+{
+    return logit == -INFINITY && !isnan(lse) ? logit : (float)((double)logit - lse);
+}
+
+static void put_ranked(void *ctx, uint64_t hidden, const wte__found *f)
+{
+    const wanted *w = ctx;
+    wte_ranked *out = w->out + hidden * w->k;
+    for (uint32_t i = 0; i < w->k; i++) {
+        out[i] = (wte_ranked){ WTE_NOWHERE, -INFINITY, -INFINITY };
+        if (i >= f->n_list) continue;
+        const float logit = wte__key_logit(f->list[i]);
+        out[i] = (wte_ranked){ wte__key_row(f->list[i]), logit, logprob_of(logit, f->lse) };
+    }
+    put_sums(w, hidden, f);
+}
+
+wte_status wte_head_top(const wte_rows *table, const wte_hidden *hidden,
+                        const wte_head_options *opt, uint32_t k, wte_ranked *out,
+                        wte_head_sums *sums, wte_error *err)
+{
+    wanted w = { .k = k, .out = out, .sums = sums };
+    wte__survey s = { .sweep = { .table = table, .hidden = hidden },
+                      .k = k,
+                      .times = 1,
+                      .emit = put_ranked,
+                      .ctx = &w };
+    WTE_TRY(wte__head_check(table, hidden, opt, &s.sweep.o, err));
+    if (k > WTE_LIMIT_TOP)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                         "head: the %" PRIu32 " largest logits, but at most %u are kept", k,
+                         WTE_LIMIT_TOP);
+    if (k && hidden->n) WTE_TRY(wte__need(out, "wte_head_top: out", err));
+    return wte__survey_all(&s, err);
+}
+
+static void put_logprob(void *ctx, uint64_t hidden, const wte__found *f)
+{
+    const wanted *w = ctx;
+    w->logprob[hidden] = logprob_of(f->target, f->lse);
+    put_sums(w, hidden, f);
+}
+
+wte_status wte_head_logprobs(const wte_rows *table, const wte_hidden *hidden, wte_ids targets,
+                             const wte_head_options *opt, float *logprob, wte_head_sums *sums,
+                             wte_error *err)
+{
+    wanted w = { .logprob = logprob, .sums = sums };
+    wte__survey s = { .sweep = { .table = table, .hidden = hidden },
+                      .times = 1,
+                      .targets = targets,
+                      .ignore = -1, /* which is no row */
+                      .emit = put_logprob,
+                      .ctx = &w };
+    WTE_TRY(wte__head_check(table, hidden, opt, &s.sweep.o, err));
+    WTE_TRY(wte__targets_check(table, hidden, targets, NULL, err));
+    if (hidden->n) WTE_TRY(wte__need(logprob, "wte_head_logprobs: logprob", err));
+    return wte__survey_all(&s, err);
+}
