@@ -1,7 +1,7 @@
 # Short names for what the presets and scripts do. `make` builds; `make install` installs.
 PREFIX ?= /usr/local
 SECONDS ?= 600
-.PHONY: all demo test check-all bench install fuzz format lint cli-accept clean
+.PHONY: all demo test check-all bench targets install fuzz format lint cli-accept clean
 
 all:
 	@scripts/setup --build
@@ -20,6 +20,12 @@ bench:
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@bench/run.sh build/release
+targets:
+	@scripts/setup --oracles
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release
+	@/usr/bin/python3 bench/peers/fetch.py
+	@bench/run.sh targets
 fuzz:
 	@scripts/fuzz $(SECONDS)
 format:
