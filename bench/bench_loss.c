@@ -29,6 +29,20 @@ typedef struct setting {
     size_t live, most; /* bytes of work memory */
 } setting;
 
+static void *take(void *ctx, size_t bytes, size_t align)
+{
+    setting *s = ctx;
+    s->live += bytes;
+    if (s->live > s->most) s->most = s->live;
+    return aligned_alloc(align, (bytes + align - 1) / align * align);
+}
+static void release(void *ctx, void *block, size_t bytes)
+{
+    setting *s = ctx;
+    s->live -= bytes;
+    free(block);
+}
+
 static void require(wte_status status, const wte_error *err)
 {
     if (status != WTE_OK) bench_require(0, err->message);
@@ -56,6 +70,33 @@ static void run_sample(void *ctx, uint32_t input)
     require(wte_head_sample(&s->table, &s->hidden, &s->opt, NULL, s->drawn, &err), &err);
 }
 
+static void run_loss(setting *s, bool gradients)
+{
+    const wte_ids ids = { .data = s->targets, .type = WTE_I32, .count = s->hidden.n };
+    wte_loss_options how = WTE_LOSS_OPTIONS_INIT;
+    wte_loss out;
+    wte_error err;
+    how.d_hidden = gradients ? s->d_hidden : NULL;
+    how.d_table = gradients ? s->d_table : NULL;
+    require(wte_head_loss(&s->table, &s->hidden, ids, &s->opt, &how, &out, &err), &err);
+    bench_require(out.taken == s->hidden.n, "targets were left out");
+}
+static void run_forward(void *ctx, uint32_t input)
+{
+    (void)input;
+    run_loss(ctx, false);
+}
+static void run_both(void *ctx, uint32_t input)
+{
+    (void)input;
+    run_loss(ctx, true);
+}
+
+static const bench_contender losses[] = {
+    { "product", run_product },
+    { "loss", run_forward },
+    { "loss and gradients", run_both },
+};
 static const bench_contender tops[] = {
     { "product", run_product },
     { "top 50", run_top },
@@ -97,6 +138,8 @@ static void make(setting *s, uint64_t rows, uint64_t n)
     s->opt = (wte_head_options)WTE_HEAD_OPTIONS_INIT;
     s->opt.pool = pool;
     s->logits = bench_buffer(rows * n * sizeof *s->logits);
+    s->d_table = bench_buffer(rows * COLS * sizeof *s->d_table);
+    s->d_hidden = bench_buffer(n * COLS * sizeof *s->d_hidden);
     s->ranked = bench_buffer(n * TOP * sizeof *s->ranked);
     s->sums = bench_buffer(n * sizeof *s->sums);
     s->drawn = bench_buffer(n * sizeof *s->drawn);
@@ -104,20 +147,32 @@ static void make(setting *s, uint64_t rows, uint64_t n)
     for (uint64_t i = 0; i < n; i++) s->targets[i] = (int32_t)(i * 97 % rows);
 }
 
+/* The most work memory of one loss with gradients, beside these. */
+static void print_memory(setting *s, const char *part)
+{
+    const wte_allocator counting = { take, release, s };
+    s->opt.allocator = &counting;
+    s->live = s->most = 0;
+    run_loss(s, true);
+    s->opt.allocator = NULL;
+    printf("{\"bench\": \"loss\", \"case\": \"%s, work memory, %u threads\", \"mib\": %.1f", part,
+           wte_pool_threads(s->opt.pool), (double)s->most / 1048576);
+    bench_print_place(wte__kernels_get()->isa);
+}
+
 static void bench_part(setting *s, const char *part)
 {
     static bench_times times;
-    const bool top = strncmp(part, "top", 3) == 0;
-    make(s, ROWS, strcmp(part, "top1") == 0 ? 1 : 512);
-    if (top) {
-        bench_run(tops, 3, s, &times);
-        report(s, part, tops, 3, &times);
-    }
+    const bool top = strncmp(part, "top", 3) == 0, large = strcmp(part, "large") == 0;
+    make(s, large ? LARGE : ROWS, strcmp(part, "top1") == 0 ? 1 : 512);
+    bench_run(top ? tops : losses, 3, s, &times);
+    report(s, part, top ? tops : losses, 3, &times);
+    if (!top) print_memory(s, part);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const all[] = { "top1", "top512" };
+    static const char *const all[] = { "top1", "top512", "loss512", "large" };
     static setting s;
     wte_error err;
     const char *threads = getenv("WTE_BENCH_THREADS");

@@ -30,6 +30,9 @@ add_test(NAME oracle.gguf COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DI
 add_test(NAME oracle.fasttext COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_fasttext.py ${library})
 add_test(NAME oracle.quant COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_quant.py ${library})
 list(APPEND oracles oracle.quant oracle.npy oracle.safetensors oracle.gguf oracle.fasttext)
+# Cross-entropy and its gradients.
+add_test(NAME oracle.torch_loss COMMAND ${WTE_ORACLE_PYTHON} ${script}_loss.py ${library})
+list(APPEND oracles oracle.torch_loss)
 # Nearest rows and differences: NumPy.
 add_test(NAME oracle.near COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_near.py ${library})
 list(APPEND oracles oracle.near)

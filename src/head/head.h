@@ -49,6 +49,10 @@ static inline bool wte__head_masks(const wte_head_options *o, uint64_t row)
     return (o->n_valid && row >= o->n_valid) || (o->valid && !(o->valid[row / 8] >> row % 8 & 1));
 }
 
+/* Hidden vector i in f32, with what the chain does before the product. */
+wte_status wte__hidden_widen(const wte_hidden *h, const wte_chain *c, uint64_t i, float *out,
+                             wte_error *err);
+
 /* Work memory that a sweep needs at least, and beyond which more does not help. What its caller
  * allocates besides is the caller's to add, and to take off work_bytes before. */
 void wte__sweep_need(const wte__sweep *s, uint64_t *least, uint64_t *best);

@@ -56,18 +56,22 @@ static float *spare(const wte__pass *p)
     return (float *)(void *)(p->work + p->hidden_at + before);
 }
 
-/* Vector i of the block in f32. */
-static wte_status widen(const wte__pass *p, uint64_t i, float *out, wte_error *err)
+wte_status wte__hidden_widen(const wte_hidden *h, const wte_chain *c, uint64_t i, float *out,
+                             wte_error *err)
 {
-    const wte_hidden *h = p->s->hidden;
-    const wte_chain *c = &p->s->o.chain;
     const size_t dim = (size_t)h->dim;
     const size_t stride = h->row_bytes ? h->row_bytes : dim * wte_dtype_bytes(h->dtype);
-    const char *from = (const char *)h->data + (p->first + i) * stride;
+    const char *from = (const char *)h->data + i * stride;
     WTE_TRY(wte_convert(h->dtype, from, WTE_F32, out, dim, NULL, err));
     for (size_t k = 0; c->hidden_times != 0 && k < dim; k++) out[k] *= c->hidden_times;
     for (size_t k = 0; c->hidden_over != 0 && k < dim; k++) out[k] /= c->hidden_over;
     return WTE_OK;
+}
+
+/* Vector i of the block in f32. */
+static wte_status widen(const wte__pass *p, uint64_t i, float *out, wte_error *err)
+{
+    return wte__hidden_widen(p->s->hidden, &p->s->o.chain, p->first + i, out, err);
 }
 
 static wte_status load_exact(wte__pass *p, uint8_t *memory, wte_error *err)

@@ -74,39 +74,63 @@ static void lay_out(wte__survey *s)
     s->target_leads = (uint8_t *)(s->all + (s->want_all ? per_tile : 0));
 }
 
-/* Whether blocks of n fit; *mine is what is not the sweep's. */
-static bool fits(wte__survey *s, uint64_t n, uint64_t fixed, uint64_t each, uint64_t *all)
+/* All work memory for blocks of n. */
+static uint64_t needed(wte__survey *s, uint64_t n, uint64_t fixed, uint64_t each)
 {
-    uint64_t mine, least, best;
+    uint64_t all, least, best;
     wte_hidden part = *s->sweep.hidden;
     wte__sweep sweep = s->sweep;
+    /* what is kept of a hidden vector takes less than 64 bytes a row: no overflow below */
+    if (!wte_mul_u64(s->sweep.table->rows, 64, &all)) return UINT64_MAX;
     part.n = n;
     sweep.hidden = &part;
     wte__sweep_need(&sweep, &least, &best);
-    *all = UINT64_MAX;
-    if (!wte_mul_u64(wte__survey_bytes(s) + each, n, &mine) || !wte_add_u64(mine, fixed, &mine) ||
-        !wte_add_u64(mine, n == 1 ? least : best, all))
-        return false;
-    return *all <= s->sweep.o.work_bytes;
+    if (!wte_mul_u64(wte__survey_bytes(s) + each, n, &all) || !wte_add_u64(all, fixed, &all) ||
+        !wte_add_u64(all, best, &all))
+        return UINT64_MAX;
+    return all;
 }
 
 static wte_status take_tile(void *ctx, const wte__tile *tile, wte_error *err);
 
+/* The smallest block and the largest that makes a difference. */
+static uint64_t least_block(const wte__survey *s)
+{
+    const uint64_t n = s->step ? s->step : 1;
+    return s->sweep.hidden->n < n ? s->sweep.hidden->n : n;
+}
+static uint64_t best_block(const wte__survey *s)
+{
+    return s->sweep.hidden->n < BLOCK_MOST ? s->sweep.hidden->n : BLOCK_MOST;
+}
+
+void wte__survey_sizes(wte__survey *s, uint64_t fixed, uint64_t each, uint64_t *least,
+                       uint64_t *best)
+{
+    s->sweep.take = take_tile;
+    *least = needed(s, least_block(s), fixed, each);
+    *best = needed(s, best_block(s), fixed, each);
+}
+
 wte_status wte__survey_open(wte__survey *s, uint64_t fixed, uint64_t each, wte_error *err)
 {
-    uint64_t all, n = s->sweep.hidden->n < BLOCK_MOST ? s->sweep.hidden->n : BLOCK_MOST;
+    const uint64_t all = s->sweep.hidden->n, step = s->step, budget = s->sweep.o.work_bytes;
+    uint64_t least, best, n = best_block(s);
     s->memory = NULL;
-    s->sweep.take = take_tile;
+    s->bytes = 0;
     s->sweep.ctx = s;
+    s->block = 0;
     if (s->k && s->sweep.table->rows > UINT32_MAX)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                          "head: %" PRIu64 " rows, but at most %" PRIu32 " are ranked",
                          s->sweep.table->rows, UINT32_MAX);
-    while (n > 1 && !fits(s, n, fixed, each, &all)) n /= 2;
-    if (n && !fits(s, n, fixed, each, &all))
+    wte__survey_sizes(s, fixed, each, &least, &best);
+    if (all && least > budget)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                          "head: %" PRIu64 " bytes of work memory, but %" PRIu64 " are needed",
-                         s->sweep.o.work_bytes, all);
+                         budget, least);
+    if (step && n > step && (n < all || best > budget)) n -= n % step;
+    while (n > least_block(s) && needed(s, n, fixed, each) > budget) n = step ? n - step : n / 2;
     s->block = n;
     s->bytes = (size_t)(n * wte__survey_bytes(s));
     s->sweep.o.work_bytes -= s->bytes + fixed + n * each;
@@ -410,20 +434,18 @@ wte_status wte__survey_all(wte__survey *s, wte_error *err)
     return status;
 }
 
-/* One hidden vector with as many logits as are ever kept, or as many vectors as make a difference
- * with as many logits as are usual. Sampling takes the most beside. */
+/* As many logits as are ever kept, or as many as are usual. Sampling takes the most beside. */
 void wte__survey_need(const wte_rows *table, const wte_hidden *hidden, const wte_head_options *o,
                       uint64_t *least, uint64_t *best)
 {
-    const uint64_t n = hidden->n < BLOCK_MOST ? hidden->n : BLOCK_MOST;
-    wte__survey s = { .sweep = { .table = table, .hidden = hidden, .o = *o, .take = take_tile },
+    uint64_t other;
+    wte__survey s = { .sweep = { .table = table, .hidden = hidden, .o = *o },
                       .k = WTE_LIMIT_TOP,
                       .targets = { .data = o } };
-    const uint64_t beside = wte__sample_bytes(&s.sweep) + WTE__SAMPLE_EACH;
-    wte__sweep_need(&s.sweep, least, best);
-    *least += wte__survey_bytes(&s) + beside;
+    const uint64_t fixed = wte__sample_bytes(&s.sweep);
+    wte__survey_sizes(&s, fixed, WTE__SAMPLE_EACH, least, &other);
     s.k = USUAL_TOP;
-    *best += (wte__survey_bytes(&s) + WTE__SAMPLE_EACH) * n + beside;
+    wte__survey_sizes(&s, fixed, WTE__SAMPLE_EACH, &other, best);
     if (*best < *least) *best = *least;
 }
 

@@ -30,6 +30,7 @@ typedef struct wte__survey {
     uint32_t k;       /* largest logits that are wanted */
     float times;      /* 1 / temperature */
     bool want_all;
+    uint64_t step;   /* blocks are multiples of this, when there are several; 0 = any */
     wte_ids targets; /* data NULL = none; else one for each hidden vector, checked */
     int64_t ignore;  /* a target that is none */
     /* of all hidden vectors of the block, from any thread */
@@ -67,6 +68,9 @@ wte_status wte__survey_run(wte__survey *s, uint64_t first, uint64_t n, wte_error
 wte_status wte__survey_all(wte__survey *s, wte_error *err);
 void wte__survey_close(wte__survey *s);
 
+/* What wte__survey_open needs at least, and with which more does not help. */
+void wte__survey_sizes(wte__survey *s, uint64_t fixed, uint64_t each, uint64_t *least,
+                       uint64_t *best);
 /* What any function of this room that works by surveys needs. */
 void wte__survey_need(const wte_rows *table, const wte_hidden *hidden, const wte_head_options *o,
                       uint64_t *least, uint64_t *best);
