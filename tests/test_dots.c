@@ -3,6 +3,7 @@
 #include "test_isa.h"
 
 #include <math.h>
+#include <wte/block.h>
 
 #include "num/kernels.h"
 
@@ -225,6 +226,62 @@ static void the_sum_is_near_that_of_doubles(void **state)
     }
 }
 
+/* Rows of blocks: as the sum of what wte_block_decode makes of them. */
+
+static const struct {
+    wte_block_type type;
+    size_t slot;
+} blocks[] = {
+    { WTE_BLOCK_Q8_0, offsetof(wte__kernels, dots_q8_0) },
+    { WTE_BLOCK_Q4_0, offsetof(wte__kernels, dots_q4_0) },
+    { WTE_BLOCK_Q4_K, offsetof(wte__kernels, dots_q4_k) },
+    { WTE_BLOCK_Q6_K, offsetof(wte__kernels, dots_q6_k) },
+};
+
+/* Random bits: scales of every size, NaN and infinities too. */
+static void check_blocks(size_t b, size_t rows, size_t n, size_t dim)
+{
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    const size_t n_blocks = dim / wte_block_elements(blocks[b].type);
+    const size_t row_bytes = n_blocks * wte_block_bytes(blocks[b].type);
+    uint8_t *w = test_guarded(rows * row_bytes);
+    float *h = test_guarded(n * dim * 4), *out = test_guarded(rows * n * 4), row[1024];
+    uint64_t seed = rows + n + dim;
+    wte_error err;
+    for (size_t i = 0; i < rows * row_bytes; i++) w[i] = (uint8_t)test_noise(&seed);
+    for (size_t i = 0; i < n * dim; i++) h[i] = number(PLAIN, &seed);
+    const wte__dots dots = { w, row_bytes, rows, h, dim, n, dim, out, rows };
+    for (size_t s = 0; s < n_sets; s++) {
+        dots_kernel kernel;
+        memcpy(&kernel, (const char *)sets[s] + blocks[b].slot, sizeof kernel);
+        kernel(&dots);
+        for (size_t at = 0; at < rows * n; at++) {
+            assert_ok(
+                wte_block_decode(blocks[b].type, w + at % rows * row_bytes, row, n_blocks, &err),
+                err);
+            const float want = in_order(row, h + at / rows * dim, dim);
+            if (!same(out[at], want))
+                fail_msg("%s %s, %zu rows, %zu vectors, dim %zu: %zu is %a, not %a", sets[s]->isa,
+                         wte_block_name(blocks[b].type), rows, n, dim, at, (double)out[at],
+                         (double)want);
+        }
+    }
+    test_guarded_free(w, rows * row_bytes);
+    test_guarded_free(h, n * dim * 4);
+    test_guarded_free(out, rows * n * 4);
+}
+
+static void rows_of_blocks_are_summed_as_they_are_decoded(void **state)
+{
+    (void)state;
+    for (size_t b = 0; b < sizeof blocks / sizeof blocks[0]; b++) {
+        const size_t elements = wte_block_elements(blocks[b].type);
+        for (size_t rows = 1; rows <= 11; rows++) check_blocks(b, rows, 1 + rows % 3, 256);
+        for (size_t n = 1; n <= 9 && n * elements <= 1024; n++) check_blocks(b, 5, 1, n * elements);
+    }
+}
+
 static void nothing_to_do_touches_nothing(void **state)
 {
     (void)state;
@@ -257,6 +314,8 @@ static const struct CMUnitTest tests[] = {
     TEST("subnormal numbers are kept", subnormal_numbers_are_kept),
     TEST("NaN and infinity reach their sums", nan_and_infinity_reach_their_sums),
     TEST("the sum is near that of doubles", the_sum_is_near_that_of_doubles),
+    TEST("rows of blocks are summed as they are decoded",
+         rows_of_blocks_are_summed_as_they_are_decoded),
     TEST("nothing to do touches nothing", nothing_to_do_touches_nothing),
 };
 TEST_MAIN(tests)

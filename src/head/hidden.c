@@ -21,7 +21,7 @@ static bool stays(const wte__pass *p)
 {
     const wte_hidden *h = p->s->hidden;
     const wte_chain *c = &p->s->o.chain;
-    return p->form == WTE__FORM_EXACT && h->dtype == WTE_F32 && c->hidden_times == 0 &&
+    return wte__form_is_exact(p->form) && h->dtype == WTE_F32 && c->hidden_times == 0 &&
            c->hidden_over == 0 && (uintptr_t)h->data % 4 == 0 && h->row_bytes % 4 == 0;
 }
 
@@ -36,7 +36,8 @@ static uint64_t bytes_of_block(const wte__pass *p, uint64_t block)
 {
     const uint64_t dim = p->s->hidden->dim, lanes = WTE__PAIRS_LANES;
     switch (p->form) {
-    case WTE__FORM_EXACT: return stays(p) ? 0 : block * dim * sizeof(float);
+    case WTE__FORM_EXACT:
+    case WTE__FORM_BLOCKS: return stays(p) ? 0 : block * dim * sizeof(float);
     case WTE__FORM_FEW: return block * dim * 2;
     case WTE__FORM_MANY: return (block + lanes - 1) / lanes * lanes * dim * 2;
     default: return block * bytes_of_integers(dim);
@@ -46,7 +47,7 @@ static uint64_t bytes_of_block(const wte__pass *p, uint64_t block)
 /* Behind the block: one vector in f32, and one in bf16. */
 uint64_t wte__hidden_plan(const wte__pass *p, uint64_t block)
 {
-    const uint64_t one = p->form == WTE__FORM_EXACT ? 0 : p->s->hidden->dim * 6;
+    const uint64_t one = wte__form_is_exact(p->form) ? 0 : p->s->hidden->dim * 6;
     return (bytes_of_block(p, block) + 3) / 4 * 4 + one;
 }
 
@@ -163,7 +164,7 @@ static wte_status load_integers(wte__pass *p, uint8_t *memory, wte_error *err)
 wte_status wte__hidden_load(wte__pass *p, wte_error *err)
 {
     uint8_t *memory = p->work + p->hidden_at;
-    if (p->form == WTE__FORM_EXACT) return load_exact(p, memory, err);
+    if (wte__form_is_exact(p->form)) return load_exact(p, memory, err);
     if (p->form == WTE__FORM_BYTES) return load_integers(p, memory, err);
     return load_pairs(p, memory, err);
 }

@@ -18,6 +18,8 @@
 #define ROUND_VECTORS 16u
 /* Vectors up to which blocks are multiplied as they are stored. */
 #define BYTES_VECTORS 12u
+/* The same, decoded in registers, exactly. */
+#define BLOCKS_VECTORS 2u
 
 static bool has_integers(const wte_rows *t)
 {
@@ -30,17 +32,24 @@ static bool has_integers(const wte_rows *t)
     }
 }
 
-/* Where the plain version alone serves the fast products, exact ones are faster. */
+/* Kernels that the plain version alone serves are slower than decoding, or exact products. */
 static wte__form choose_form(const wte__sweep *s)
 {
     const wte_rows *t = s->table;
     const uint64_t n = s->hidden->n;
-    const bool fast = wte__kernels_get()->fast_few != wte__kernels_scalar.fast_few;
-    const bool stored = t->dtype == WTE_F32 || t->dtype == WTE_F16;
-    if (s->o.precision != WTE_PRECISION_FAST || !fast || t->cols % 2) return WTE__FORM_EXACT;
-    if (n <= BYTES_VECTORS && has_integers(t) && (t->packed || !s->rows)) return WTE__FORM_BYTES;
-    if (n < FEW_VECTORS || (n < ROUND_VECTORS && stored && !t->packing)) return WTE__FORM_EXACT;
+    const wte__kernels *k = wte__kernels_get(), *plain = &wte__kernels_scalar;
+    const bool blocks = has_integers(t) && (t->packed || !s->rows);
+    const bool fast = s->o.precision == WTE_PRECISION_FAST && k->fast_few != plain->fast_few;
+    const bool stored = !t->packing && (t->dtype == WTE_F32 || t->dtype == WTE_F16);
+    if (fast && n <= BYTES_VECTORS && blocks) return WTE__FORM_BYTES;
+    if (n <= BLOCKS_VECTORS && blocks && k->dots_q8_0 != plain->dots_q8_0) return WTE__FORM_BLOCKS;
+    if (!fast || t->cols % 2 || n < (stored ? ROUND_VECTORS : FEW_VECTORS)) return WTE__FORM_EXACT;
     return n < MANY_VECTORS ? WTE__FORM_FEW : WTE__FORM_MANY;
+}
+
+static bool as_stored(const wte__pass *p)
+{
+    return p->form == WTE__FORM_BLOCKS || p->form == WTE__FORM_BYTES;
 }
 
 /* Data beside read_rows is a mapped file: it is read in blocks, not walked through in the map. */
@@ -55,7 +64,7 @@ static void choose_way(wte__pass *p)
     const bool native = t->dtype == WTE_F32 || t->dtype == WTE_F16 || t->dtype == WTE_BF16;
     p->in_memory = in_memory(p->s);
     p->type = native ? t->dtype : WTE_F32;
-    if (p->form == WTE__FORM_BYTES) {
+    if (as_stored(p)) {
         p->way = t->packed && !p->s->rows ? WTE__WAY_IN_PLACE : WTE__WAY_READ;
         return;
     }
@@ -83,16 +92,16 @@ void wte__pass_choose(wte__pass *p)
     choose_way(p);
     /* rows that are computed, not read, can be had in any number */
     const bool decoded = p->way > WTE__WAY_READ || (t->packing && p->way == WTE__WAY_READ);
-    const bool near = decoded && s->hidden->n <= NEAR_VECTORS && p->form != WTE__FORM_BYTES &&
-                      (p->in_memory || t->packed);
+    const bool near =
+        decoded && s->hidden->n <= NEAR_VECTORS && !as_stored(p) && (p->in_memory || t->packed);
     p->chunk = near ? rows_of(NEAR_BYTES, t->cols, tile) : tile;
 }
 
 static uint64_t stored_bytes(const wte__pass *p)
 {
     const wte_rows *t = p->s->table;
-    return p->form == WTE__FORM_BYTES ? wte_packed_bytes(t->packing, t->cols)
-                                      : t->cols * wte_dtype_bytes(t->dtype);
+    return as_stored(p) ? wte_packed_bytes(t->packing, t->cols)
+                        : t->cols * wte_dtype_bytes(t->dtype);
 }
 
 static uint64_t aligned(uint64_t at)
@@ -124,7 +133,7 @@ static wte_status take_rows(const wte__pass *p, uint64_t row, uint32_t n, uint8_
 {
     const wte__sweep *s = p->s;
     const wte_rows *t = s->table;
-    const bool packed = p->form == WTE__FORM_BYTES;
+    const bool packed = as_stored(p);
     const uint8_t *data = packed ? t->packed : t->data;
     const size_t apart = (size_t)(packed ? t->packed_row_bytes : t->row_bytes);
     const size_t tight = (size_t)stored_bytes(p);
@@ -168,30 +177,56 @@ static wte_status convert_rows(const wte__pass *p, const uint8_t *from, size_t s
     return WTE_OK;
 }
 
-static void multiply(const wte__pass *p, const uint8_t *w, size_t w_stride, uint32_t n, float *out,
-                     size_t stride)
+/* Rows and output of a product. */
+typedef struct product {
+    const uint8_t *w;
+    size_t w_stride;
+    uint32_t n;
+    float *out;
+    size_t stride;
+} product;
+
+static void multiply_exact(const wte__pass *p, const product *x)
 {
     const wte__kernels *k = wte__kernels_get();
-    const size_t dim = (size_t)p->s->table->cols;
-    if (p->form == WTE__FORM_EXACT) {
-        const wte__dots job = { w, w_stride, n, p->h, p->h_stride, (size_t)p->n, dim, out, stride };
-        (p->type == WTE_F32 ? k->dots_f32 : p->type == WTE_F16 ? k->dots_f16 : k->dots_bf16)(&job);
-        return;
-    }
-    if (p->form != WTE__FORM_BYTES) {
-        const uint8_t *h = p->work + p->hidden_at;
-        const wte__pairs job = {
-            w, w_stride, n, (const uint16_t *)(const void *)h, (size_t)p->n, dim, out, stride
-        };
-        (p->form == WTE__FORM_MANY ? k->fast_many : k->fast_few)(&job);
-        return;
-    }
+    const wte__dots job = {
+        x->w,   x->w_stride, x->n, p->h, p->h_stride, (size_t)p->n, (size_t)p->s->table->cols,
+        x->out, x->stride
+    };
+    const uint32_t packing = p->form == WTE__FORM_BLOCKS ? p->s->table->packing : 0;
+    if (packing == WTE_BLOCK_Q8_0)
+        k->dots_q8_0(&job);
+    else if (packing == WTE_BLOCK_Q4_0)
+        k->dots_q4_0(&job);
+    else if (packing == WTE_BLOCK_Q4_K)
+        k->dots_q4_k(&job);
+    else if (packing == WTE_BLOCK_Q6_K)
+        k->dots_q6_k(&job);
+    else if (p->type == WTE_F32)
+        k->dots_f32(&job);
+    else
+        (p->type == WTE_F16 ? k->dots_f16 : k->dots_bf16)(&job);
+}
+
+static void multiply_pairs(const wte__pass *p, const product *x)
+{
+    const wte__kernels *k = wte__kernels_get();
+    const wte__pairs job = { x->w,         x->w_stride,
+                             x->n,         (const uint16_t *)(const void *)(p->work + p->hidden_at),
+                             (size_t)p->n, (size_t)p->s->table->cols,
+                             x->out,       x->stride };
+    (p->form == WTE__FORM_MANY ? k->fast_many : k->fast_few)(&job);
+}
+
+static void multiply_bytes(const wte__pass *p, const product *x)
+{
+    const wte__kernels *k = wte__kernels_get();
     wte__bytes job = wte__hidden_bytes(p);
-    job.w = w;
-    job.w_stride = w_stride;
-    job.n_w = n;
-    job.out = out;
-    job.out_stride = stride;
+    job.w = x->w;
+    job.w_stride = x->w_stride;
+    job.n_w = x->n;
+    job.out = x->out;
+    job.out_stride = x->stride;
     switch (p->s->table->packing) {
     case WTE_BLOCK_Q8_0: k->fast_q8_0(&job); break;
     case WTE_BLOCK_Q4_0: k->fast_q4_0(&job); break;
@@ -214,7 +249,13 @@ wte_status wte__tile_logits(const wte__pass *p, uint64_t row, uint32_t n, uint8_
             w = slot + p->chunk_at;
             w_stride = dim * (p->way == WTE__WAY_WIDEN ? 4 : 2);
         }
-        multiply(p, w, w_stride, now, out + at, stride);
+        const product x = { w, w_stride, now, out + at, stride };
+        if (wte__form_is_exact(p->form))
+            multiply_exact(p, &x);
+        else if (p->form == WTE__FORM_BYTES)
+            multiply_bytes(p, &x);
+        else
+            multiply_pairs(p, &x);
     }
     return WTE_OK;
 }

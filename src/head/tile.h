@@ -8,11 +8,16 @@
 
 /* What is multiplied with what. */
 typedef enum wte__form {
-    WTE__FORM_EXACT, /* hidden f32; rows f32, f16 or bf16 */
-    WTE__FORM_FEW,   /* both bf16 */
-    WTE__FORM_MANY,  /* the same, hidden interleaved */
-    WTE__FORM_BYTES  /* hidden integers; rows of blocks as they are stored */
+    WTE__FORM_EXACT,  /* hidden f32; rows f32, f16 or bf16 */
+    WTE__FORM_BLOCKS, /* hidden f32; rows of blocks as they are stored */
+    WTE__FORM_FEW,    /* both bf16 */
+    WTE__FORM_MANY,   /* the same, hidden interleaved */
+    WTE__FORM_BYTES   /* hidden integers; rows of blocks as they are stored */
 } wte__form;
+static inline bool wte__form_is_exact(wte__form form)
+{
+    return form <= WTE__FORM_BLOCKS;
+}
 
 /* How rows come to be in the kernel's type. */
 typedef enum wte__way {
@@ -27,7 +32,7 @@ typedef struct wte__pass {
     uint64_t rows; /* of the table, or of the list */
     wte__form form;
     wte__way way;
-    wte_dtype type; /* the kernel's rows: F32, F16 or BF16; not of BYTES */
+    wte_dtype type; /* the kernel's rows: F32, F16 or BF16; not of blocks */
     bool in_memory; /* what is converted lies in memory */
     uint32_t chunk; /* rows that are prepared and multiplied at once */
     uint32_t threads;
@@ -39,7 +44,7 @@ typedef struct wte__pass {
     uint64_t block; /* hidden vectors at most */
     /* the block at hand */
     uint64_t first, n;
-    const float *h; /* EXACT */
+    const float *h; /* of exact forms */
     size_t h_stride;
 } wte__pass;
 
