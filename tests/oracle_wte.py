@@ -87,6 +87,37 @@ class BagOptions(c.Structure):
     ]
 
 
+class Hidden(c.Structure):
+    _fields_ = [
+        ("data", c.c_void_p),
+        ("dtype", c.c_int),
+        ("reserved", c.c_uint32),
+        ("n", c.c_uint64),
+        ("dim", c.c_uint64),
+        ("row_bytes", c.c_size_t),
+    ]
+
+
+class Chain(c.Structure):
+    _fields_ = [(name, c.c_float) for name in ("hidden_times", "hidden_over", "times", "over", "cap")] + [("reserved", c.c_uint32)]
+
+
+class HeadOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("precision", c.c_int),
+        ("bias_dtype", c.c_int),
+        ("bias", c.c_void_p),
+        ("chain", Chain),
+        ("n_valid", c.c_uint64),
+        ("valid", c.c_void_p),
+        ("work_bytes", c.c_uint64),
+        ("pool", c.c_void_p),
+        ("progress", c.c_void_p),
+        ("allocator", c.c_void_p),
+    ]
+
+
 class Library:
     def __init__(self, path):
         self.lib = c.CDLL(path)
@@ -99,6 +130,7 @@ class Library:
         self.lib.wte_bag_rows.argtypes = [c.c_void_p, Ids, Ids, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p]
         self.lib.wte_rowwise_encode.argtypes = [c.c_int, c.c_void_p, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64, c.c_void_p]
         self.lib.wte_rowwise_rows.argtypes = [c.c_int, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64] + [c.c_void_p] * 3
+        self.lib.wte_head_logits.argtypes = [c.c_void_p] * 4 + [c.c_size_t, c.c_void_p]
         self.lib.wte_pool_create.argtypes = [c.c_uint32, c.c_void_p, c.c_void_p]
         self.lib.wte_pool_free.argtypes = [c.c_void_p]
 
@@ -133,3 +165,8 @@ class Library:
         """The same for bags; ids and offsets are structs, out an address."""
         given = BagOptions(struct_size=c.sizeof(BagOptions), **options)
         self.call("bag_rows", c.byref(rows), ids, offsets, c.byref(given), out, 0)
+
+    def logits(self, rows, hidden, out, **options):
+        """out = hidden @ rows^T; rows and hidden are the structs above, out an address."""
+        given = HeadOptions(struct_size=c.sizeof(HeadOptions), **options)
+        self.call("head_logits", c.byref(rows), c.byref(hidden), c.byref(given), out, 0)

@@ -12,6 +12,8 @@ add_test(NAME oracle.torch_lookup COMMAND ${WTE_ORACLE_PYTHON} ${script}_lookup.
 add_test(NAME oracle.torch_files COMMAND ${WTE_ORACLE_PYTHON} ${script}_files.py ${library})
 add_test(NAME oracle.torch_parts COMMAND ${WTE_ORACLE_PYTHON} ${script}_parts.py ${library})
 list(APPEND oracles oracle.torch_files oracle.torch_parts)
+add_test(NAME oracle.torch_head COMMAND ${WTE_ORACLE_PYTHON} ${script}_head.py ${library})
+list(APPEND oracles oracle.torch_head)
 # PyTorch chooses its kernels when it starts.
 foreach(kernel default avx2 avx512)
   add_test(NAME oracle.torch_init.${kernel} COMMAND ${CMAKE_COMMAND} -E env ATEN_CPU_CAPABILITY=${kernel}

@@ -11,9 +11,11 @@
 /* Their largest: symmetric, so that no sign has an advantage. */
 #define MOST 127.0f
 
-static size_t padded(uint64_t dim)
+/* Elements that are held of an integer vector. */
+static uint64_t padded(uint64_t dim)
 {
-    return (size_t)((dim + WTE__BYTES_STEP - 1) / WTE__BYTES_STEP * WTE__BYTES_STEP);
+    return dim <= UINT64_MAX / 8 ? (dim + WTE__BYTES_STEP - 1) / WTE__BYTES_STEP * WTE__BYTES_STEP
+                                 : UINT64_MAX / 8;
 }
 
 /* Whether vectors can be taken from where they lie. */
@@ -26,7 +28,7 @@ static bool stays(const wte__pass *p)
 }
 
 /* Of one vector as integers: `scales`, `sums`, then the integers. */
-static size_t bytes_of_integers(uint64_t dim)
+static uint64_t bytes_of_integers(uint64_t dim)
 {
     return padded(dim) / SCALED * 2 * sizeof(float) + padded(dim);
 }
@@ -37,23 +39,23 @@ static uint64_t bytes_of_block(const wte__pass *p, uint64_t block)
     const uint64_t dim = p->s->hidden->dim, lanes = WTE__PAIRS_LANES;
     switch (p->form) {
     case WTE__FORM_EXACT:
-    case WTE__FORM_BLOCKS: return stays(p) ? 0 : block * dim * sizeof(float);
-    case WTE__FORM_FEW: return block * dim * 2;
-    case WTE__FORM_MANY: return (block + lanes - 1) / lanes * lanes * dim * 2;
-    default: return block * bytes_of_integers(dim);
+    case WTE__FORM_BLOCKS: return stays(p) ? 0 : wte__times(block, wte__times(dim, sizeof(float)));
+    case WTE__FORM_FEW: return wte__times(block, wte__times(dim, 2));
+    case WTE__FORM_MANY: return wte__times((block + lanes - 1) / lanes * lanes, wte__times(dim, 2));
+    default: return wte__times(block, bytes_of_integers(dim));
     }
 }
 
 /* Behind the block: one vector in f32, and one in bf16. */
 uint64_t wte__hidden_plan(const wte__pass *p, uint64_t block)
 {
-    const uint64_t one = wte__form_is_exact(p->form) ? 0 : p->s->hidden->dim * 6;
-    return (bytes_of_block(p, block) + 3) / 4 * 4 + one;
+    const uint64_t one = wte__form_is_exact(p->form) ? 0 : wte__times(p->s->hidden->dim, 6);
+    return wte__plus(wte__aligned(bytes_of_block(p, block)), one);
 }
 
 static float *spare(const wte__pass *p)
 {
-    const uint64_t before = (bytes_of_block(p, p->block) + 3) / 4 * 4;
+    const size_t before = (size_t)wte__aligned(bytes_of_block(p, p->block));
     return (float *)(void *)(p->work + p->hidden_at + before);
 }
 
@@ -133,25 +135,25 @@ static int32_t sum_of_32(const int8_t *q)
 
 wte__bytes wte__hidden_bytes(const wte__pass *p)
 {
-    const size_t dim = (size_t)p->s->hidden->dim, scaled = padded(dim) / SCALED;
+    const size_t dim = (size_t)p->s->hidden->dim, scaled = (size_t)padded(dim) / SCALED;
     const float *scales = (const float *)(const void *)(p->work + p->hidden_at);
     return (wte__bytes){ .dim = dim,
                          .h = (const int8_t *)(scales + 2 * scaled),
                          .scales = scales,
                          .sums = scales + scaled,
-                         .h_stride = bytes_of_integers(dim),
+                         .h_stride = (size_t)bytes_of_integers(dim),
                          .n_h = (size_t)p->n };
 }
 
 /* dim is a multiple of 32, as blocks are. */
 static wte_status load_integers(wte__pass *p, uint8_t *memory, wte_error *err)
 {
-    const size_t dim = (size_t)p->s->hidden->dim, scaled = padded(dim) / SCALED;
+    const size_t dim = (size_t)p->s->hidden->dim, scaled = (size_t)padded(dim) / SCALED;
     float *wide = spare(p);
     for (uint64_t i = 0; i < p->n; i++, memory += bytes_of_integers(dim)) {
         float *scales = (float *)(void *)memory, *sums = scales + scaled;
         int8_t *q = (int8_t *)(sums + scaled);
-        memset(memory, 0, bytes_of_integers(dim));
+        memset(memory, 0, (size_t)bytes_of_integers(dim));
         WTE_TRY(widen(p, i, wide, err));
         for (size_t b = 0; b < dim / SCALED; b++) {
             scales[b] = round_32(wide + b * SCALED, q + b * SCALED);

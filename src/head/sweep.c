@@ -107,10 +107,12 @@ wte_status wte__head_check(const wte_rows *table, const wte_hidden *hidden,
 /* Work memory for blocks of `block` hidden vectors. */
 static uint64_t plan(wte__pass *p, uint64_t block)
 {
+    const uint64_t slots = wte__times(wte__slot_plan(p, block), p->threads);
+    const uint64_t hidden = wte__hidden_plan(p, block);
     p->block = block;
-    p->hidden_at = (size_t)wte__slot_plan(p, block) * p->threads;
-    p->hidden_bytes = (size_t)wte__hidden_plan(p, block);
-    return p->hidden_at + p->hidden_bytes + LINE;
+    p->hidden_at = (size_t)slots;
+    p->hidden_bytes = (size_t)hidden;
+    return wte__plus(wte__plus(slots, hidden), LINE);
 }
 
 static uint64_t largest_block(const wte__sweep *s)
@@ -147,7 +149,8 @@ static wte_status run_tile(void *ctx, uint64_t number, uint32_t slot_number, wte
 /* The largest block of hidden vectors that the budget allows. */
 static wte_status choose_block(wte__pass *p, wte_error *err)
 {
-    const uint64_t budget = p->s->o.work_bytes, least = plan(p, 1);
+    const uint64_t most = SIZE_MAX / 2, asked = p->s->o.work_bytes, least = plan(p, 1);
+    const uint64_t budget = asked < most ? asked : most;
     if (least > budget)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                          "head: %" PRIu64 " bytes of work memory, but %" PRIu64 " are needed",

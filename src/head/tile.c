@@ -101,30 +101,27 @@ static uint64_t stored_bytes(const wte__pass *p)
 {
     const wte_rows *t = p->s->table;
     return as_stored(p) ? wte_packed_bytes(t->packing, t->cols)
-                        : t->cols * wte_dtype_bytes(t->dtype);
-}
-
-static uint64_t aligned(uint64_t at)
-{
-    return (at + 63) / 64 * 64;
+                        : wte__times(t->cols, wte_dtype_bytes(t->dtype));
 }
 
 uint64_t wte__slot_plan(wte__pass *p, uint64_t block)
 {
     const uint64_t dim = p->s->table->cols, tile = wte__tile_rows(dim);
+    const uint64_t wide = wte__times(dim, sizeof(float)), narrow = wte__times(dim, 2);
     const bool reads = p->way == WTE__WAY_READ || (p->way > WTE__WAY_READ && !p->in_memory);
-    uint64_t at = reads ? p->chunk * stored_bytes(p) : 0;
-    p->wide_at = (size_t)(at = aligned(at));
-    if (p->way == WTE__WAY_ROUND && p->s->table->dtype != WTE_F32) at += dim * 4;
-    p->chunk_at = (size_t)(at = aligned(at));
-    if (p->way == WTE__WAY_WIDEN) at += p->chunk * dim * 4;
-    if (p->way == WTE__WAY_ROUND) at += p->chunk * dim * 2;
-    p->bias_at = (size_t)(at = aligned(at));
-    if (p->s->o.bias) at += tile * sizeof(float);
-    p->logits_at = (size_t)(at = aligned(at));
-    if (p->s->take) at += block * tile * sizeof(float);
-    p->slot_bytes = (size_t)((at + 4095) / 4096 * 4096);
-    return p->slot_bytes;
+    uint64_t at = reads ? wte__times(p->chunk, stored_bytes(p)) : 0;
+    p->wide_at = (size_t)(at = wte__aligned(at));
+    if (p->way == WTE__WAY_ROUND && p->s->table->dtype != WTE_F32) at = wte__plus(at, wide);
+    p->chunk_at = (size_t)(at = wte__aligned(at));
+    if (p->way == WTE__WAY_WIDEN) at = wte__plus(at, wte__times(p->chunk, wide));
+    if (p->way == WTE__WAY_ROUND) at = wte__plus(at, wte__times(p->chunk, narrow));
+    p->bias_at = (size_t)(at = wte__aligned(at));
+    if (p->s->o.bias) at = wte__plus(at, tile * sizeof(float));
+    p->logits_at = (size_t)(at = wte__aligned(at));
+    if (p->s->take) at = wte__plus(at, wte__times(block, tile * sizeof(float)));
+    at = wte__plus(at, 4095) / 4096 * 4096; /* threads do not share pages */
+    p->slot_bytes = (size_t)at;
+    return at;
 }
 
 /* Stored rows, as they are, `stride` apart. */

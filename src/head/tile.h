@@ -4,6 +4,7 @@
 #define WTE_SRC_HEAD_TILE_H
 #include <wte/block.h>
 
+#include "base/checked.h"
 #include "head/head.h"
 
 /* What is multiplied with what. */
@@ -47,6 +48,23 @@ typedef struct wte__pass {
     const float *h; /* of exact forms */
     size_t h_stride;
 } wte__pass;
+
+/* Sizes that are too large to be counted are UINT64_MAX, which no budget allows. */
+static inline uint64_t wte__times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return wte_mul_u64(a, b, &product) ? product : UINT64_MAX;
+}
+static inline uint64_t wte__plus(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return wte_add_u64(a, b, &sum) ? sum : UINT64_MAX;
+}
+/* The next multiple of a line of the caches. */
+static inline uint64_t wte__aligned(uint64_t at)
+{
+    return wte__plus(at, 63) / 64 * 64;
+}
 
 /* Form, way and sizes that do not depend on the block. */
 void wte__pass_choose(wte__pass *p);
