@@ -12,11 +12,13 @@
 
 int cli_read_text(const cli *c, const char *path, uint64_t most, char **out, uint64_t *bytes)
 {
-    FILE *f = fopen(path, "rb");
+    const bool from_stdin = strcmp(path, "-") == 0;
+    FILE *f = from_stdin ? stdin : fopen(path, "rb");
     size_t used = 0, cap = 4096;
     char *text = f ? malloc(cap + 1) : NULL;
     errno = f ? errno : errno ? errno : ENOENT;
     if (!f) return cli_say_fail(c, CLI_INPUT, "%s: %s", path, strerror(errno));
+    if (from_stdin) path = "standard input";
     errno = 0;
     while (text && used <= most) {
         const size_t n = fread(text + used, 1, cap - used, f);
@@ -29,7 +31,7 @@ int cli_read_text(const cli *c, const char *path, uint64_t most, char **out, uin
         cap *= 2;
     }
     const int why = ferror(f) ? errno : 0;
-    fclose(f);
+    if (!from_stdin) fclose(f);
     if (!text) return cli_say_fail(c, CLI_OUTPUT, "out of memory for %s", path);
     text[used] = '\0';
     *out = text;

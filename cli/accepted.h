@@ -19,7 +19,7 @@ bool cli_accepts(const cli_accepted *a, const wte_finding *f);
 /* Every finding that is no mere remark, as accepted. 0, or the exit code after a message. */
 int cli_accepted_write(const cli *c, const char *path, const wte_check *report);
 
-/* The whole of a text file of at most `most` bytes, NUL-terminated, from malloc. 0, or the exit
- * code after a message. */
+/* The whole of a file of at most `most` bytes, NUL-terminated, from malloc; path "-" = stdin. 0, or
+ * the exit code after a message. */
 int cli_read_text(const cli *c, const char *path, uint64_t most, char **out, uint64_t *bytes);
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "accepted.h"
 #include "out.h"
 
 #define SEPARATORS  ", \t\n[]\"" /* quotes stand around "NaN" in JSON */
@@ -103,16 +104,33 @@ static int read_file(const cli *c, const char *option, const char *path, cli_got
 {
     wte_file *f;
     wte_error err = { WTE_E_MEMORY, 0, WTE_NOWHERE, "out of memory for the vectors" };
-    wte_status status = wte_file_open(path, NULL, &f, &err);
-    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_INPUT, &err);
-    const uint64_t n = wte_file_tensors(f);
+    wte_status status;
+    char *piped = NULL;
+    uint64_t bytes;
     int code = CLI_DONE;
+    if (strcmp(path, "-") == 0) {
+        path = "standard input";
+        code = cli_read_text(c, "-", UINT64_MAX, &piped, &bytes);
+        if (code) {
+            free(piped);
+            return code;
+        }
+        status = wte_file_open_memory(piped, bytes, path, NULL, &f, &err);
+    } else {
+        status = wte_file_open(path, NULL, &f, &err);
+    }
+    if (status != WTE_OK) {
+        free(piped);
+        return cli_fail(c, status, CLI_SIDE_INPUT, &err);
+    }
+    const uint64_t n = wte_file_tensors(f);
     if (n != 1)
         code = cli_say_fail(c, CLI_INPUT, "%s: has %" PRIu64 " tensors; --%s wants a file with one",
                             path, n, option);
     else if ((status = read_tensor(f, out, &err)) != WTE_OK)
         code = cli_fail(c, status, CLI_SIDE_INPUT, &err);
     wte_file_free(f);
+    free(piped);
     return code;
 }
 

@@ -13,8 +13,8 @@ typedef struct cli_got {
 } cli_got;
 
 /* Read the value of that option: numbers parted by commas or spaces, in brackets or not, also as
- * PyTorch and NumPy print them ("tensor([[1, 2]], ...)"); else a file with one tensor. 0, or the
- * exit code after a message. */
+ * PyTorch and NumPy print them ("tensor([[1, 2]], ...)"); else a file with one tensor, '-' = stdin.
+ * 0, or the exit code after a message. */
 int cli_got_read(const cli *c, const char *option, cli_got *out);
 void cli_got_clear(cli_got *got); /* also of a zeroed one */
 #endif

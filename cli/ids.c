@@ -242,18 +242,23 @@ static int open_stream(const cli *c, cli_ids *ids, FILE *stream)
     return status == WTE_OK ? take_npy(c, ids) : cli_fail(c, status, CLI_SIDE_INPUT, &err);
 }
 
-int cli_ids_open(const cli *c, cli_ids *out)
+int cli_ids_open_as(const cli *c, const char *option, cli_ids *out)
 {
-    const char *path = cli_text(c, "ids"), *type = cli_text(c, "ids-type");
-    if (!*path) return cli_usage(c, "--ids names no file");
+    const char *path = cli_text(c, option), *type = cli_text(c, "ids-type");
     bool from_stdin = strcmp(path, "-") == 0;
     *out = (cli_ids){ .from = from_stdin ? "standard input" : path };
+    if (!*path) return cli_usage(c, "--%s names no file", option);
     if (type) out->type = wte_dtype_from_name(type);
     FILE *stream = from_stdin ? stdin : fopen(path, "rb");
     if (!stream) return cli_say_fail(c, CLI_INPUT, "%s: %s", path, strerror(errno));
     int code = open_stream(c, out, stream);
     if (stream != out->stream && stream != stdin) fclose(stream);
     return code;
+}
+
+int cli_ids_open(const cli *c, cli_ids *out)
+{
+    return cli_ids_open_as(c, "ids", out);
 }
 
 /* Stored numbers at .. at + n - 1, as they are stored. */

@@ -38,5 +38,12 @@ list(APPEND oracles oracle.torch_loss)
 # Nearest rows and differences: NumPy.
 add_test(NAME oracle.near COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_near.py ${library})
 list(APPEND oracles oracle.near)
+# Logits and losses, through the command: NumPy, PyTorch and the fetched models.
+if(TARGET wte_cli)
+  set(head ${CMAKE_CURRENT_SOURCE_DIR}/oracle_head.py $<TARGET_FILE:wte_cli>)
+  add_test(NAME oracle.loss COMMAND ${WTE_ORACLE_PYTHON} ${head} loss)
+  add_test(NAME oracle.logits_models COMMAND ${WTE_ORACLE_PYTHON} ${head} models ${PROJECT_SOURCE_DIR}/.cache/models)
+  list(APPEND oracles oracle.loss oracle.logits_models)
+endif()
 set_tests_properties(${oracles} PROPERTIES LABELS slow TIMEOUT 300 SKIP_RETURN_CODE 77
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/.cache/oracles")

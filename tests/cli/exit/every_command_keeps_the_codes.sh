@@ -2,6 +2,7 @@
 # each says so in one line or more on stderr, and nothing on stdout.
 MODEL=model.safetensors
 wte new --rows 6 --dim 3 --seed 123 -o $MODEL > told
+echo 3 > target
 
 # The words with which a command does its work on $MODEL.
 words() {
@@ -9,6 +10,8 @@ words() {
     new) echo "--rows 2 --dim 2 -o made.npy" ;;
     lookup | trace) echo "$MODEL 3" ;;
     near) echo "$MODEL 3" ;;
+    logits) echo "$MODEL --hidden 1,2,3" ;;
+    loss) echo "$MODEL --hidden 1,2,3 --targets target" ;;
     diff) echo "$MODEL $MODEL" ;;
     diagnose) echo "$MODEL --id 3 --got 1,2,3" ;;
     check | inspect | tied) echo "$MODEL" ;;

@@ -1,0 +1,325 @@
+/* wte loss - the cross-entropy of targets under the logits of hidden vectors, and its gradients,
+ * without ever holding those logits. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "head.h"
+#include "ids.h"
+#include "open.h"
+#include "opt.h"
+#include "out.h"
+
+static const cli_option options[] = {
+    { "hidden", '\0', false, CLI_TEXT, "NUMBERS|FILE",
+      "hidden vectors: 0.1,-2,3 or a file with one tensor, a vector in each row ('-' = stdin)",
+      NULL },
+    { "targets", '\0', false, CLI_TEXT, "FILE",
+      "the id that each vector is to predict ('-' = stdin)", NULL },
+    { "ids-type", '\0', false, CLI_CHOICE, "u16|u32|i32|i64",
+      "the targets are raw numbers of this type, little-endian", NULL },
+    { "ignore-id", '\0', false, CLI_SIGNED, "N", "a target that takes no part", "-100" },
+    { "label-smoothing", '\0', false, CLI_REAL, "S",
+      "share of the target that is spread over all rows", "0" },
+    { "z-loss", '\0', false, CLI_REAL, "Z", "add Z * lse^2 to each loss", "0" },
+    { "sum", '\0', false, CLI_FLAG, NULL, "the sum over the targets, not the mean", NULL },
+    { "each", '\0', false, CLI_FLAG, NULL, "print the loss at each position", NULL },
+    { "d-hidden", '\0', false, CLI_TEXT, "FILE", "write d loss / d hidden as FILE.npy, f32", NULL },
+    { "d-table", '\0', false, CLI_TEXT, "FILE", "write d loss / d head as FILE.npy, f32", NULL },
+    CLI_HEAD_OPTIONS,
+    { "force", '\0', false, CLI_FLAG, NULL, "let gradients take more than 1 GiB", NULL },
+    CLI_OPTIONS_END,
+};
+
+#define GRADIENT_MOST (1ull << 30) /* more is asked for by mistake more often than not */
+
+typedef struct job {
+    cli *c;
+    cli_head head;
+    int64_t *targets;
+    uint64_t n;
+    const char *from; /* of the targets */
+    wte_loss_options options;
+    wte_loss loss;
+    double nll; /* mean of -logprob: the loss without smoothing and z */
+} job;
+
+static int no_memory(const cli *c, const char *what)
+{
+    return cli_say_fail(c, CLI_OUTPUT, "out of memory for %s", what);
+}
+
+/* Targets ---------------------------------------------------------------------------------------
+ */
+
+static int refuse_targets(const job *j, const cli_ids *ids, const wte_bad_ids *bad)
+{
+    return cli_say_fail(j->c, CLI_INPUT,
+                        "%s: %" PRIu64 " of %" PRIu64 " targets have no row, the first is %" PRId64
+                        " at position %" PRIu64 "; the head has %" PRIu64 " rows, and %" PRId64
+                        " is ignored",
+                        ids->from, bad->count, ids->count, bad->first[0].value,
+                        bad->first[0].position, j->head.table->rows, j->options.ignore_id);
+}
+
+/* A target that is left out would have an infinite loss. */
+static int refuse_masked(const job *j)
+{
+    for (uint64_t i = 0; i < j->n; i++) {
+        if (j->targets[i] == j->options.ignore_id) continue;
+        if (!cli_head_masks(&j->head, (uint64_t)j->targets[i])) continue;
+        return cli_say_fail(j->c, CLI_INPUT,
+                            "%s: target %" PRId64 " at position %" PRIu64
+                            " is a row without a token, which is left out; --with-padding keeps it",
+                            j->from, j->targets[i], i);
+    }
+    return CLI_DONE;
+}
+
+static int read_targets(job *j)
+{
+    const cli *c = j->c;
+    const int64_t ignore = j->options.ignore_id;
+    cli_ids ids;
+    wte_bad_ids bad;
+    int code = cli_ids_open_as(c, "targets", &ids);
+    j->n = ids.count;
+    j->from = ids.from;
+    if (!code && ids.count != j->head.hidden.n)
+        code =
+            cli_say_fail(c, CLI_INPUT, "%s: %" PRIu64 " target%s for %" PRIu64 " hidden vector%s",
+                         ids.from, ids.count, ids.count == 1 ? "" : "s", j->head.hidden.n,
+                         j->head.hidden.n == 1 ? "" : "s");
+    if (!code) code = cli_ids_check(c, &ids, j->head.table->rows, &ignore, 1, &bad);
+    if (!code && bad.count) code = refuse_targets(j, &ids, &bad);
+    if (!code) {
+        j->targets = calloc((size_t)ids.count + 1, sizeof *j->targets);
+        code = j->targets ? cli_ids_read(c, &ids, 0, (size_t)ids.count, j->targets)
+                          : no_memory(c, "the targets");
+    }
+    cli_ids_close(&ids);
+    return code || !j->targets ? code : refuse_masked(j);
+}
+
+/* The loss --------------------------------------------------------------------------------------
+ */
+
+/* Zeroed room for rows x dim gradients; *out stays NULL when the option is not given. */
+static int gradient_room(const job *j, const char *option, uint64_t rows, float **out)
+{
+    const cli *c = j->c;
+    const uint64_t dim = j->head.table->dim;
+    const uint64_t most = cli_given(c, "force") ? SIZE_MAX / 4 - 1 : GRADIENT_MOST / 4;
+    char size[32];
+    if (!cli_given(c, option)) return CLI_DONE;
+    if (dim && rows > most / dim)
+        return cli_say_fail(c, CLI_CANNOT,
+                            "--%s: %" PRIu64 " x %" PRIu64 " gradients take more than %s; --force "
+                            "makes them",
+                            option, rows, dim, cli_size(size, most * 4));
+    *out = calloc((size_t)(rows * dim) + 1, sizeof **out);
+    return *out ? CLI_DONE : no_memory(c, "the gradients");
+}
+
+static int compute(job *j)
+{
+    const cli *c = j->c;
+    const wte_rows *table = &j->head.table->source;
+    const wte_ids targets = { j->targets, WTE_I64, 0, j->n };
+    wte_loss_options *o = &j->options;
+    wte_error err;
+    if (cli_given(c, "each")) {
+        o->each = calloc((size_t)j->n + 1, sizeof *o->each);
+        if (!o->each) return no_memory(c, "the losses");
+    }
+    int code = gradient_room(j, "d-hidden", j->n, &o->d_hidden);
+    if (!code) code = gradient_room(j, "d-table", table->rows, &o->d_table);
+    if (code) return code;
+    wte_status status =
+        wte_head_loss(table, &j->head.hidden, targets, &j->head.options, o, &j->loss, &err);
+    j->nll = o->sum && j->loss.taken ? j->loss.loss / (double)j->loss.taken : j->loss.loss;
+    if (status == WTE_OK && (o->label_smoothing != 0 || o->z_loss != 0)) {
+        wte_loss_options plain = WTE_LOSS_OPTIONS_INIT;
+        wte_loss nll;
+        plain.ignore_id = o->ignore_id;
+        status =
+            wte_head_loss(table, &j->head.hidden, targets, &j->head.options, &plain, &nll, &err);
+        if (status == WTE_OK) j->nll = nll.loss;
+    }
+    cli_progress_stop(&j->head.bar);
+    return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
+}
+
+static int write_gradient(const job *j, const char *option, const float *values, uint64_t rows)
+{
+    const uint64_t shape[2] = { rows, j->head.table->dim };
+    char header[1024];
+    size_t bytes;
+    cli_sink sink;
+    wte_error err;
+    if (!values) return CLI_DONE;
+    const wte_status status =
+        wte_npy_header(WTE_F32, shape, 2, header, sizeof header, &bytes, &err);
+    if (status != WTE_OK) return cli_fail(j->c, status, CLI_SIDE_OUTPUT, &err);
+    int code = cli_sink_open(j->c, cli_text(j->c, option), &sink);
+    if (code) return code;
+    code = cli_sink_put(j->c, &sink, header, bytes);
+    if (!code) code = cli_sink_put(j->c, &sink, values, (size_t)(rows * shape[1] * 4));
+    return cli_sink_close(j->c, &sink, code);
+}
+
+/* The answer ------------------------------------------------------------------------------------
+ */
+
+static double accuracy(const job *j)
+{
+    return (double)j->loss.right / (double)j->loss.taken; /* NaN when none is taken */
+}
+
+static void print_each(const job *j)
+{
+    if (!j->options.each) return;
+    printf("\nposition    target        loss%s\n", wte_model_vocab(j->head.model) ? "  token" : "");
+    for (uint64_t i = 0; i < j->n; i++) {
+        printf("%8" PRIu64 "  %8" PRId64, i, j->targets[i]);
+        if (j->targets[i] == j->options.ignore_id) {
+            fputs("           -  ignored\n", stdout);
+            continue;
+        }
+        printf("  %10.4f", (double)j->options.each[i]);
+        if (wte_model_vocab(j->head.model)) fputs("  ", stdout);
+        cli_put_token(stdout, j->head.model, j->targets[i]);
+        putchar('\n');
+    }
+}
+
+static void print_gradient(const job *j, const char *option, uint64_t rows)
+{
+    const char *path = cli_text(j->c, option);
+    if (!path) return;
+    printf("  written     d loss / d %s, %" PRIu64 " x %" PRIu64 " f32: ", option + 2, rows,
+           j->head.table->dim);
+    cli_put_safe(stdout, path, strlen(path));
+    putchar('\n');
+}
+
+static void print_text(const job *j)
+{
+    const wte_loss *l = &j->loss;
+    cli_head_print(&j->head, stdout);
+    printf("  targets   %" PRIu64, l->taken);
+    if (l->ignored)
+        printf(", %" PRIu64 " more ignored (%" PRId64 ")", l->ignored, j->options.ignore_id);
+    putchar('\n');
+    if (j->options.label_smoothing != 0)
+        printf("  smoothed  %g of each target over all rows\n", (double)j->options.label_smoothing);
+    if (j->options.z_loss != 0) printf("  z-loss    %g * lse^2\n", (double)j->options.z_loss);
+    if (l->taken == 0) {
+        fputs("\n  loss        none: every target is ignored\n", stdout);
+    } else {
+        printf("\n  loss        %.6f (%s)\n", l->loss, j->options.sum ? "sum" : "mean");
+        printf("  perplexity  %.6g\n", exp(j->nll));
+        printf("  accuracy    %.4f (%" PRIu64 " of %" PRIu64 ")\n", accuracy(j), l->right,
+               l->taken);
+        printf("  mean lse    %.6f\n", l->lse_mean);
+    }
+    print_gradient(j, "d-hidden", j->n);
+    print_gradient(j, "d-table", j->head.table->rows);
+    print_each(j);
+}
+
+static void print_json(const job *j)
+{
+    const wte_loss *l = &j->loss;
+    cli_json json;
+    cli_json_begin(&json, stdout, "wte.loss/1");
+    cli_head_json(&j->head, &json);
+    cli_json_signed(&json, "ignore_id", j->options.ignore_id);
+    cli_json_f32(&json, "label_smoothing", j->options.label_smoothing);
+    cli_json_f32(&json, "z_loss", j->options.z_loss);
+    cli_json_text(&json, "reduction", j->options.sum ? "sum" : "mean");
+    cli_json_unsigned(&json, "taken", l->taken);
+    cli_json_unsigned(&json, "ignored", l->ignored);
+    cli_json_f64(&json, "loss", l->loss);
+    cli_json_f64(&json, "perplexity", exp(j->nll));
+    cli_json_f64(&json, "accuracy", accuracy(j));
+    cli_json_unsigned(&json, "right", l->right);
+    cli_json_f64(&json, "mean_lse", l->lse_mean);
+    if (j->options.each) {
+        cli_json_line(&json, "each");
+        for (uint64_t i = 0; i < j->n; i++) cli_json_f32(&json, NULL, j->options.each[i]);
+        cli_json_close(&json);
+    }
+    cli_json_end(&json);
+}
+
+/* -----------------------------------------------------------------------------------------------
+ */
+
+static int check_usage(cli *c, job *j)
+{
+    double smoothing, z;
+    const char *hidden = cli_text(c, "hidden"), *targets = cli_text(c, "targets");
+    const char *d_hidden = cli_text(c, "d-hidden"), *d_table = cli_text(c, "d-table");
+    if (!hidden) return cli_usage(c, "the loss of what? give --hidden NUMBERS|FILE");
+    if (!targets) return cli_usage(c, "which ids are right? give --targets FILE");
+    if (strcmp(hidden, "-") == 0 && strcmp(targets, "-") == 0)
+        return cli_usage(c, "--hidden and --targets both read standard input");
+    if ((d_hidden && strcmp(d_hidden, "-") == 0) || (d_table && strcmp(d_table, "-") == 0))
+        return cli_usage(c, "gradients are written to files: standard output has the loss");
+    if (d_hidden && d_table && strcmp(d_hidden, d_table) == 0)
+        return cli_usage(c, "--d-hidden and --d-table both name '%s'", d_table);
+    j->options = (wte_loss_options)WTE_LOSS_OPTIONS_INIT;
+    cli_real(c, "label-smoothing", 0, &smoothing);
+    cli_real(c, "z-loss", 0, &z);
+    if (!(smoothing >= 0 && smoothing <= 1))
+        return cli_usage(c, "--label-smoothing %g: wants 0 to 1", smoothing);
+    if (!(z >= 0 && (float)z < INFINITY)) return cli_usage(c, "--z-loss %g: wants 0 or more", z);
+    j->options.label_smoothing = (float)smoothing;
+    j->options.z_loss = (float)z;
+    j->options.sum = cli_given(c, "sum");
+    for (int i = 0; i < c->n_values; i++)
+        if (strcmp(c->values[i].option->name, "ignore-id") == 0)
+            j->options.ignore_id = (int64_t)c->values[i].bits;
+    return CLI_DONE;
+}
+
+static int run(cli *c)
+{
+    job j = { .c = c };
+    int code = check_usage(c, &j);
+    if (code) return code;
+    code = cli_head_open(c, &j.head);
+    if (!code) code = cli_head_hidden(&j.head);
+    if (!code) code = read_targets(&j);
+    if (!code) code = compute(&j);
+    if (!code) code = write_gradient(&j, "d-hidden", j.options.d_hidden, j.n);
+    if (!code) code = write_gradient(&j, "d-table", j.options.d_table, j.head.table->rows);
+    if (!code && c->json) print_json(&j);
+    if (!code && !c->json) print_text(&j);
+    free(j.targets);
+    free(j.options.each);
+    free(j.options.d_hidden);
+    free(j.options.d_table);
+    cli_head_close(&j.head);
+    return code;
+}
+
+const cli_command cmd_loss = {
+    .name = "loss",
+    .group = CLI_USE,
+    .synopsis = "MODEL",
+    .summary = "tell how well hidden vectors predict their targets: cross-entropy, gradients",
+    .options = options,
+    .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
+    .min_words = 1,
+    .max_words = 1,
+    .notes = "Target i is what vector i is to predict: nothing is shifted. The logits are those\n"
+             "of wte logits, in exact precision, made tile by tile and never held. Perplexity\n"
+             "is that of the targets alone, without smoothing and z-loss. Accuracy counts the\n"
+             "targets that are the row of the largest logit. Gradients are of the loss as\n"
+             "printed; d-table is the part that comes through the head, which in a tied model\n"
+             "the input side adds to.",
+    .run = run,
+};

@@ -1,0 +1,65 @@
+/* head.h - the output head of MODEL as commands use it: the table that plays the role, what the
+ * model does around the product, the rows that no token has, and the hidden vectors. */
+#ifndef WTE_CLI_HEAD_H
+#define WTE_CLI_HEAD_H
+#include <wte/head.h>
+#include <wte/model.h>
+
+#include "got.h"
+#include "json.h"
+#include "out.h"
+
+typedef enum cli_head_kind {
+    CLI_HEAD_STORED, /* a tensor of its own, or the one that --head names */
+    CLI_HEAD_TIED,   /* the input table is the head */
+    CLI_HEAD_NONE    /* the model has no head; its input table stands in */
+} cli_head_kind;
+
+typedef struct cli_head {
+    cli *c;
+    wte_model *model;
+    const wte_model_table *table;
+    cli_head_kind kind;
+    bool as_model;   /* else the product alone */
+    char why[240];   /* CLI_HEAD_TIED, CLI_HEAD_NONE: in one sentence */
+    uint64_t padded; /* rows that no token has */
+    bool masked;     /* they are left out */
+    wte_head_options options;
+    wte_hidden hidden;
+    /* private */
+    cli_got got;
+    float *widened, *bias;
+    uint8_t *valid;
+    cli_progress bar;
+} cli_head;
+
+/* The options for this, to be put into a command's array. */
+#define CLI_HEAD_OPTIONS                                                                            \
+    { "as-model", '\0',                                                                             \
+      false,      CLI_FLAG,                                                                         \
+      NULL,       "do what the model does around the product (the default when it has a head)",     \
+      NULL },                                                                                       \
+        { "raw", '\0', false, CLI_FLAG, NULL, "the product with the head and nothing else", NULL }, \
+    {                                                                                               \
+        "with-padding", '\0', false, CLI_FLAG, NULL, "let rows without a token take part", NULL     \
+    }
+
+/* Open MODEL (the first word) and settle all but the hidden vectors. All return 0, or the exit code
+ * after a message; *h needs cli_head_close in any case. */
+int cli_head_open(cli *c, cli_head *h);
+/* The vectors that --hidden names, checked against the head's width. */
+int cli_head_hidden(cli_head *h);
+/* n vectors of `dim` f32, from malloc; they become h's. */
+int cli_head_take(cli_head *h, float *vectors, uint64_t n, uint64_t dim);
+void cli_head_close(cli_head *h);
+/* Hidden vectors first .. first + n - 1. */
+wte_hidden cli_head_part(const cli_head *h, uint64_t first, uint64_t n);
+
+/* "PATH: TENSOR, R x D type" and what is done, in lines; and the same facts. */
+void cli_head_print(const cli_head *h, FILE *out);
+void cli_head_json(const cli_head *h, cli_json *json);
+/* Whether row r takes no part. */
+bool cli_head_masks(const cli_head *h, uint64_t row);
+/* A field "token": its text, or null. */
+void cli_json_token(cli_json *json, const wte_model *m, int64_t id);
+#endif

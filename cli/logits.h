@@ -1,0 +1,44 @@
+/* logits.h - one run of `wte logits`, shared by its two files. */
+#ifndef WTE_CLI_LOGITS_H
+#define WTE_CLI_LOGITS_H
+#include "head.h"
+#include "ids.h"
+#include "out.h"
+
+typedef enum logits_kind {
+    LOGITS_TOP,    /* the largest of each hidden vector */
+    LOGITS_CHOSEN, /* of the rows that --ids names */
+    LOGITS_SAMPLE  /* one row drawn for each */
+} logits_kind;
+
+typedef struct logits_job {
+    cli *c;
+    cli_head head;
+    logits_kind kind;
+    const wte_model_table *input; /* of --id */
+    int64_t *origin;              /* NULL, or the ids whose rows the hidden vectors are */
+    double factor;                /* that these rows were multiplied by; 1 = none */
+    uint32_t top;
+    wte_sample_options sample;
+    int64_t *map; /* NULL, or the token of each row of the head */
+    int64_t *chosen;
+    uint64_t n_chosen;
+    uint64_t block; /* hidden vectors that are worked on at once */
+    /* answers for one block */
+    wte_ranked *ranked;
+    wte_head_sums *sums;
+    float *logits; /* block x columns; of LOGITS_SAMPLE log-probabilities */
+    uint64_t *drawn;
+} logits_job;
+
+/* Columns of the logits of one hidden vector. */
+static inline uint64_t logits_columns(const logits_job *j)
+{
+    return j->chosen ? j->n_chosen : j->head.table->rows;
+}
+/* The answers are computed block by block, into j's buffers. 0, or the exit code after a message.
+ */
+int logits_block(logits_job *j, uint64_t first, uint64_t n);
+/* All of them, as text or as JSON. */
+int logits_print(logits_job *j);
+#endif
