@@ -12,6 +12,7 @@ words() {
     near) echo "$MODEL 3" ;;
     logits) echo "$MODEL --hidden 1,2,3" ;;
     loss) echo "$MODEL --hidden 1,2,3 --targets target" ;;
+    bench) echo "--only fma --seconds 0 --memory 16" ;;
     diff) echo "$MODEL $MODEL" ;;
     diagnose) echo "$MODEL --id 3 --got 1,2,3" ;;
     check | inspect | tied) echo "$MODEL" ;;

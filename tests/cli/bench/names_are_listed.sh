@@ -1,0 +1,2 @@
+wte bench --list --memory 3072
+wte bench --list --quick --memory 16 --only rows
