@@ -43,6 +43,15 @@ def from_pypi(package, scratch):
     run(sys.executable, "-m", "pip", "download", "--quiet", "--retries", "1", *wheel, *platforms, "--dest", scratch, package)
 
 
+def from_pypi_source(package, scratch, digest):
+    # pip runs what a source package brings before it hands the package over, so it has to know the digest itself.
+    wanted = scratch.with_suffix(".txt")
+    wanted.write_text(f"{package} --hash=sha256:{digest}\n", encoding="utf-8")
+    source = ("--no-deps", "--no-binary", package.split("=")[0], "--require-hashes")
+    run(sys.executable, "-m", "pip", "download", "--quiet", "--retries", "1", *source, "--dest", scratch, "-r", wanted)
+    wanted.unlink()
+
+
 def from_npm(package, scratch):
     run("npm", "pack", "--silent", package, cwd=scratch)
 
@@ -82,18 +91,38 @@ def stubs(place):
             "-x", "none", f"-l:{CPUINFO}")
 
 
+def build_ggml(archive, place):
+    """ggml for the processor that this runs on, whole: as a package it decodes blocks with what any x86-64 has."""
+    with tempfile.TemporaryDirectory() as scratch:
+        run("tar", "--extract", "--file", archive, "--directory", scratch)
+        (source,) = pathlib.Path(scratch).glob("*/vendor/ggml")
+        build = pathlib.Path(scratch) / "build"
+        given = {"CMAKE_BUILD_TYPE": "Release", "BUILD_SHARED_LIBS": "ON", "GGML_NATIVE": "ON", "GGML_OPENMP": "OFF"}
+        given |= {"GGML_CCACHE": "OFF", "GGML_BUILD_TESTS": "OFF", "GGML_BUILD_EXAMPLES": "OFF"}
+        given |= {"CMAKE_BUILD_WITH_INSTALL_RPATH": "ON", "CMAKE_INSTALL_RPATH": "$ORIGIN"}
+        given |= {"CMAKE_C_FLAGS": "-march=native", "CMAKE_CXX_FLAGS": "-march=native"}
+        run("cmake", "-G", "Ninja", "-S", source, "-B", build, *(f"-D{name}={value}" for name, value in given.items()))
+        run("cmake", "--build", build, "--target", "ggml-base", "ggml-cpu")
+        for library in (build / "src").glob("libggml-*.so*"):
+            shutil.copy2(library, place, follow_symlinks=False)
+
+
 def fetch(name, registry, package, digest):
     place = PLACE / name
     if (place / STAMP).exists() and (place / STAMP).read_text(encoding="utf-8") == f"{package} {digest}\n":
         return f"{package} is there"
     with tempfile.TemporaryDirectory() as scratch:
-        {"pypi": from_pypi, "npm": from_npm, "debian": from_debian}[registry](package, pathlib.Path(scratch))
+        ways = {"pypi": from_pypi, "npm": from_npm, "debian": from_debian}
+        if registry == "pypi-source":
+            from_pypi_source(package, pathlib.Path(scratch), digest)
+        else:
+            ways[registry](package, pathlib.Path(scratch))
         (archive,) = pathlib.Path(scratch).iterdir()
         if hashlib.sha256(archive.read_bytes()).hexdigest() != digest:
             sys.exit(f"fetch: {package} from {registry} is not the pinned file; nothing was unpacked")
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        unpack(archive, place)
+        (build_ggml if registry == "pypi-source" else unpack)(archive, place)
     if name == "fbgemm":
         stubs(place)
     (place / STAMP).write_text(f"{package} {digest}\n", encoding="utf-8")

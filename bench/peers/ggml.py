@@ -1,7 +1,8 @@
 """ggml: get_rows and mul_mat of one table, plain and repacked, on ggml's own thread pool.
 
 The libraries and their structs are those of lookup_ggml.py. Of ggml's libraries that one computes which it rates highest
-for this processor; the decoding of blocks in libggml-base is built for any x86-64, as its packages ship it.
+for this processor; the decoding of blocks in libggml-base is built for any x86-64, as its packages ship it. Native is
+ggml out of a source package, built for this processor from end to end.
 """
 import ctypes as c
 
@@ -15,8 +16,8 @@ EXTRA_AT = lookup_ggml.DATA_AT + 8 + 64  # of the field `extra` in ggml_tensor: 
 
 
 class Peer(lookup_ggml.Ggml):
-    def __init__(self):
-        super().__init__()
+    def __init__(self, place=lookup_ggml.PLACE):
+        super().__init__(place)
         for name in ("mul_mat", "backend_reg_dev_get", "backend_reg_get_proc_address", "backend_buft_alloc_buffer",
                      "backend_buffer_get_base"):
             getattr(self.base, "ggml_" + name).restype = c.c_void_p
@@ -123,3 +124,13 @@ class Peer(lookup_ggml.Ggml):
 
         run.end = end_all
         return run
+
+
+class Native(Peer):
+    """ggml built by fetch.py for this very processor, its decoding of blocks too."""
+
+    def __init__(self):
+        place = lookup_ggml.PLACE.with_name("ggml-native")
+        if not place.exists():
+            raise OSError("no libraries in .cache/peers/ggml-native: bench/peers/fetch.py ggml-native")
+        super().__init__(place)

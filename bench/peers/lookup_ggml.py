@@ -69,11 +69,11 @@ class PoolParams(c.Structure):
 class Ggml:
     """get_rows of one table, ids and output that lie where they lie."""
 
-    def __init__(self):
-        self.base = c.CDLL(str(PLACE / "libggml-base.so"), mode=c.RTLD_GLOBAL)
-        rated = [(self.score(path), path) for path in sorted(PLACE.glob("libggml-cpu-*.so"))]
-        self.name = max(rated)[1].name
-        self.cpu = c.CDLL(str(max(rated)[1]))
+    def __init__(self, place=PLACE):
+        self.base = c.CDLL(str(place / "libggml-base.so"))
+        choice = sorted(place.glob("libggml-cpu*.so"))
+        best = max(choice, key=self.score) if len(choice) > 1 else choice[0]
+        self.name, self.cpu = best.name, c.CDLL(str(best))
         for name in ("init", "new_tensor_2d", "new_tensor_1d", "get_rows", "new_graph", "get_data"):
             getattr(self.base, "ggml_" + name).restype = c.c_void_p
         self.base.ggml_init.argtypes = [InitParams]

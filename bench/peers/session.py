@@ -10,6 +10,7 @@ import pairs
 PEERS = {
     "FBGEMM": ("fbgemm", "Fbgemm"),
     "ggml": ("ggml", "Peer"),
+    "ggml native": ("ggml", "Native"),
     "oneDNN": ("products", "OneDnn"),
     "OpenBLAS": ("products", "OpenBlas"),
     "onnxruntime": ("products", "OnnxRuntime"),

@@ -59,6 +59,8 @@ class Tables:
     def ggml(self, calls, kind, threads):
         given = (kind, self.table[kind], self.cols, self.batches, self.out, threads)
         self.session.add(calls, f"ggml {kind}", "ggml", "lookups", *given)
+        if kind in own.BLOCKS:
+            self.session.add(calls, f"ggml native {kind}", "ggml native", "lookups", *given)
 
     def run(self, operation, calls):
         """Times, once all have written the same bits for the same type."""
