@@ -13,6 +13,9 @@ from lookup_ggml import I32, InitParams
 KINDS = {"f32": 0, "f16": 1, "bf16": 30} | {name: number for name, number in lookup_ggml.TYPES.items()}
 REPACKED = b"CPU_REPACK"
 EXTRA_AT = lookup_ggml.DATA_AT + 8 + 64  # of the field `extra` in ggml_tensor: after `data` and the name
+# In ggml_threadpool_params, after one byte for each of 512 processors: the number of threads, their priority, and how
+# long they spin, 0 to 100.
+THREADS_AT, POLL_AT = 512, 520
 
 
 class Peer(lookup_ggml.Ggml):
@@ -41,6 +44,15 @@ class Peer(lookup_ggml.Ggml):
     def matrix(self, context, kind, rows, cols):
         return self.base.ggml_new_tensor_2d(context, KINDS[kind], c.c_int64(cols), c.c_int64(rows))
 
+    def pool_params(self, threads):
+        """ggml's defaults, but threads that wait sleep: spinning, they would take a processor from whoever is timed next."""
+        params = self.base.ggml_threadpool_params_default(threads)
+        count, poll = (c.c_uint32.from_address(c.addressof(params) + at) for at in (THREADS_AT, POLL_AT))
+        if count.value != threads or not 0 <= poll.value <= 100:
+            raise ValueError("this ggml lays the parameters of its thread pool out differently")
+        poll.value = 0
+        return params
+
     def running(self, context, results, threads):
         """A call that computes result number i (of as many as there are, in a circle)."""
         graphs = []
@@ -48,7 +60,7 @@ class Peer(lookup_ggml.Ggml):
             graph = c.c_void_p(self.base.ggml_new_graph(context))
             self.base.ggml_build_forward_expand(graph, result)
             graphs.append(graph)
-        params = self.base.ggml_threadpool_params_default(threads)
+        params = self.pool_params(threads)
         pool = c.c_void_p(self.cpu.ggml_threadpool_new(c.byref(params)))
         plan = self.cpu.ggml_graph_plan(graphs[0], threads, pool)
         work = c.create_string_buffer(plan.work_size + 64)

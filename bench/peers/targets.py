@@ -83,8 +83,10 @@ def strongest(lines, peers):
 def shown(line):
     if line is None:
         return "-"
+    if "pairs" in line and line["pairs"] == 1:
+        return f"{line['ratio']:.2f}"
     low, high = line.get("ratio_quarters", line["ratio_range"])
-    return f"{line['ratio']:.2f}" + (f" ({low:.2f} to {high:.2f})" if line.get("pairs", 1) > 1 else "")
+    return f"{line['ratio']:.2f} ({low:.2f} to {high:.2f})"
 
 
 def verdict(ratios, goal):

@@ -85,7 +85,8 @@ def memory(session, rows):
         least, best = session.wte.loss_work(task.source, task.hidden, task.gradients if gradients else ())
         line = {"bench": "targets", "operation": f"loss memory{' with gradients' if gradients else ''} {rows} rows"}
         line |= {"threads": 2, "least": least, "best": best, "bytes": max(1, peak_above(call)), "peer": "limit: 64 MiB"}
-        print(json.dumps(line | {"ratio": round(WORK / line["bytes"], 3), "ratio_range": [0, 0], "pairs": 1}), flush=True)
+        ratio = round(WORK / line["bytes"], 3)
+        print(json.dumps(line | {"ratio": ratio, "ratio_range": [ratio, ratio], "pairs": 1}), flush=True)
 
 
 def main():
