@@ -108,19 +108,14 @@ typedef struct dots_type {
     dots_add add;
 } dots_type;
 
-/* Four rows, w_stride apart, times a constant number of vectors. */
-DOTS_INLINE void dots_four(const dots_tile *t, const char *w, float *out, size_t n_h,
-                           dots_type type)
+/* Elements from to to - 1 of four rows, w_stride apart, times a constant number of vectors. */
+DOTS_INLINE void add_elements(const dots_tile *t, const char *w, size_t from, size_t to, size_t n_h,
+                              dots_type type, __m512 sums[DOTS_MOST][DOTS_ROWS])
 {
-    __m512 sums[DOTS_MOST][DOTS_ROWS];
-    DOTS_UNROLL
-    for (size_t i = 0; i < n_h; i++) {
-        DOTS_UNROLL
-        for (size_t r = 0; r < DOTS_ROWS; r++) sums[i][r] = _mm512_setzero_ps();
-    }
-    const char *fetch = dots_fetch(t, w);
-    size_t k = 0;
-    for (; t->dim - k >= 32; k += 32, w += 32 * type.size) {
+    const char *fetch = t->dim <= t->stretch ? dots_fetch(t, w) : t->end;
+    size_t k = from;
+    w += from * type.size;
+    for (; to - k >= 32; k += 32, w += 32 * type.size) {
         DOTS_UNROLL
         for (size_t now = 0; now < 2; now++) {
             __m512 h[DOTS_MOST];
@@ -137,8 +132,8 @@ DOTS_INLINE void dots_four(const dots_tile *t, const char *w, float *out, size_t
             if (type.size == 4 || now == 0) fetch += t->fetch_step;
         }
     }
-    for (; k < t->dim; k += 16, w += 16 * type.size) {
-        const size_t left = t->dim - k;
+    for (; k < to; k += 16, w += 16 * type.size) {
+        const size_t left = to - k;
         const __mmask16 lanes = (__mmask16)(left < 16 ? (1u << left) - 1 : 0xffffu);
         DOTS_UNROLL
         for (size_t i = 0; i < n_h; i++) {
@@ -148,13 +143,61 @@ DOTS_INLINE void dots_four(const dots_tile *t, const char *w, float *out, size_t
                 sums[i][r] = type.add(type.last(w + r * t->w_stride, lanes), h, sums[i][r]);
         }
     }
-    put_dots(out, t->out_stride, sums, n_h);
+}
+
+typedef struct dots_kept {
+    float sums[DOTS_MOST][DOTS_ROWS][16];
+} dots_kept;
+
+/* A stretch of four rows: sums go on from what was kept of the one before, and are kept or put. */
+DOTS_INLINE void dots_four(const dots_tile *t, size_t row, size_t from, size_t n_h, dots_type type,
+                           dots_kept *kept)
+{
+    const size_t to = t->dim - from < t->stretch ? t->dim : from + t->stretch;
+    __m512 sums[DOTS_MOST][DOTS_ROWS];
+    DOTS_UNROLL
+    for (size_t i = 0; i < n_h; i++) {
+        DOTS_UNROLL
+        for (size_t r = 0; r < DOTS_ROWS; r++)
+            sums[i][r] = from ? _mm512_loadu_ps(kept->sums[i][r]) : _mm512_setzero_ps();
+    }
+    add_elements(t, t->w + row * t->w_stride, from, to, n_h, type, sums);
+    if (to == t->dim) {
+        put_dots(t->out + row, t->out_stride, sums, n_h);
+        return;
+    }
+    DOTS_UNROLL
+    for (size_t i = 0; i < n_h; i++) {
+        DOTS_UNROLL
+        for (size_t r = 0; r < DOTS_ROWS; r++) _mm512_storeu_ps(kept->sums[i][r], sums[i][r]);
+    }
+}
+
+/* What the vectors' next stretch needs: of vector i while group i of the rows is worked on; at the
+ * end of the rows, of the vector that comes in its place. They come from far: without this, half of
+ * the time was spent waiting. */
+DOTS_INLINE const char *next_stretch(const dots_tile *t, size_t from, size_t i, size_t n_h)
+{
+    const size_t vector = i % n_h, next = from + t->stretch;
+    if (next < t->dim) return (const char *)(t->h + vector * t->h_stride + next);
+    const size_t later = vector + n_h < t->h_left ? vector + n_h : 0;
+    return (const char *)(t->h + later * t->h_stride);
 }
 
 DOTS_INLINE void dots_fours(const dots_tile *t, size_t n_h, dots_type type)
 {
-    for (size_t row = 0; row < t->n_w; row += DOTS_ROWS)
-        dots_four(t, t->w + row * t->w_stride, t->out + row, n_h, type);
+    dots_kept kept[DOTS_LONG_ROWS / DOTS_ROWS];
+    if (t->dim <= t->stretch) {
+        for (size_t row = 0; row < t->n_w; row += DOTS_ROWS) dots_four(t, row, 0, n_h, type, kept);
+        return;
+    }
+    for (size_t from = 0; from < t->dim; from += t->stretch)
+        for (size_t row = 0; row < t->n_w; row += DOTS_ROWS) {
+            dots_tile four = *t;
+            four.fetch_step = 64;
+            four.end = next_stretch(t, from, row / DOTS_ROWS, n_h);
+            dots_four(&four, row, from, n_h, type, &kept[row / DOTS_ROWS]);
+        }
 }
 
 /* The same for any number of vectors that dots_next gives. */
