@@ -27,6 +27,8 @@ typedef struct wte__sweep {
      * order have the same bits for any number of threads. NULL = logits are what is wanted: */
     wte_status (*take)(void *ctx, const wte__tile *tile, wte_error *err);
     void *ctx;
+    float *keep;   /* NULL, or with take: where the logits of all tiles stay, tile t from
+                      t * tile rows * hidden->n on, row after row of its hidden vectors */
     float *logits; /* with take == NULL: where logit (h, r) goes, stride floats apart */
     size_t stride;
     /* Rows instead of all of the table: n_rows of them (take's tiles count within this list); NULL

@@ -73,7 +73,7 @@ wte_status wte__gradient_open(wte__loss_job *job, wte_error *err)
     job->before = (c->hidden_times != 0 ? (double)c->hidden_times : 1) /
                   (c->hidden_over != 0 ? (double)c->hidden_over : 1);
     job->scratch_bytes = scratch_of_each(job);
-    if (take(job, n * slopes_of_each(job), &job->s.keep) &&
+    if (take(job, n * slopes_of_each(job), &job->s.sweep.keep) &&
         take(job, n * 2 * sizeof(float), &job->minus) &&
         take(job, hidden_bytes(job), &job->hidden) &&
         take(job, job->scratch_bytes * threads, &job->scratch)) {
@@ -87,7 +87,7 @@ void wte__gradient_close(wte__loss_job *job)
 {
     const wte_allocator *a = job->s.sweep.o.allocator;
     const size_t n = (size_t)job->s.block;
-    wte__free(a, job->s.keep, n * (size_t)slopes_of_each(job));
+    wte__free(a, job->s.sweep.keep, n * (size_t)slopes_of_each(job));
     wte__free(a, job->minus, n * 2 * sizeof(float));
     wte__free(a, job->hidden, (size_t)hidden_bytes(job));
     wte__free(a, job->scratch, job->scratch_bytes * wte_pool_threads(job->s.sweep.o.pool));
@@ -203,7 +203,7 @@ static void fetch_part(const wte__loss_job *job, uint64_t tile, uint64_t from, w
     const wte__survey *s = &job->s;
     const uint64_t next = tile + wte_pool_threads(s->sweep.o.pool);
     const uint64_t groups = (s->part.n + WTE__LOSS_GROUP - 1) / WTE__LOSS_GROUP;
-    if (next + 1 >= s->tiles) return;
+    if (groups == 0 || next + 1 >= s->tiles) return;
     const uint64_t part = s->tile_rows * outer->cols / groups;
     outer->fetch =
         job->how.d_table + next * s->tile_rows * outer->cols + from / WTE__LOSS_GROUP * part;
@@ -217,7 +217,7 @@ static void add_tile(void *ctx, uint64_t tile)
     const uint64_t row = tile * s->tile_rows, left = s->sweep.table->rows - row;
     const size_t n_rows = left < s->tile_rows ? (size_t)left : s->tile_rows;
     const size_t cols = (size_t)s->sweep.table->cols;
-    float *slopes = s->keep + tile * s->tile_rows * s->part.n;
+    float *slopes = s->sweep.keep + tile * s->tile_rows * s->part.n;
     make_slopes(job, tile, n_rows, slopes);
     for (uint64_t from = 0, to = 0; next_run(job, tile, s->part.n, &from, &to);) {
         for (uint64_t i = from; i < to; i += WTE__LOSS_GROUP) {
@@ -333,7 +333,7 @@ static wte_status run_share(void *ctx, uint64_t number, uint32_t slot, wte_error
         wte__outer tile = { .steps = left < s->tile_rows ? (size_t)left : s->tile_rows };
         WTE_TRY(load_rows(job, row, tile.steps, slot, &tile.b, &tile.b_stride, err));
         for (uint64_t from = 0, to = one.from; next_run(job, t, one.to, &from, &to);) {
-            tile.a = s->keep + t * s->tile_rows * s->part.n + from * s->tile_rows;
+            tile.a = s->sweep.keep + t * s->tile_rows * s->part.n + from * s->tile_rows;
             const bool more = t + 2 < s->tiles && lies_as_f32(s->sweep.table);
             const wte__outer outer = { .a_step = 1,
                                        .a_row = s->tile_rows,

@@ -46,6 +46,7 @@ static size_t part_list(uint64_t *list, size_t low, size_t high)
 
 void wte__rank_select(uint64_t *list, size_t n, size_t k)
 {
+    if (n == 0) return;
     size_t low = 0, high = n - 1;
     while (low < high) {
         const size_t at = part_list(list, low, high);

@@ -293,10 +293,6 @@ static wte_status take_tile(void *ctx, const wte__tile *tile, wte_error *err)
     take_sums(s, tile, has_masked(s, tile));
     if (s->targets.data) take_targets(s, tile);
     if (s->room) take_largest(s, tile);
-    float *to = s->keep ? s->keep + tile->number * s->tile_rows * s->part.n : NULL;
-    for (uint32_t h = 0; to && h < tile->n_hidden; h++)
-        memcpy(to + (tile->hidden + h) * s->tile_rows, tile->logits + h * tile->stride,
-               tile->n_rows * sizeof *to);
     return WTE_OK;
 }
 

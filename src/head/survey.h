@@ -36,7 +36,6 @@ typedef struct wte__survey {
     /* of all hidden vectors of the block, from any thread */
     void (*emit)(void *ctx, uint64_t hidden, const wte__found *found);
     void *ctx;
-    float *keep; /* NULL, or where the logits of all tiles go: tile t at t * tile_rows * n */
 
     /* set here */
     wte_hidden part; /* the block */

@@ -136,8 +136,9 @@ static wte_status run_tile(void *ctx, uint64_t number, uint32_t slot_number, wte
     const uint32_t at_once = wte__tile_rows(s->table->cols);
     const uint64_t row = number * at_once, left = p->rows - row;
     const uint32_t n = left < at_once ? (uint32_t)left : at_once;
-    float *out =
-        s->take ? (float *)(void *)(slot + p->logits_at) : s->logits + p->first * s->stride + row;
+    float *out = s->keep   ? s->keep + (number * s->hidden->n + p->first) * at_once
+                 : s->take ? (float *)(void *)(slot + p->logits_at)
+                           : s->logits + p->first * s->stride + row;
     const size_t stride = s->take ? at_once : s->stride;
     WTE_TRY(wte__tile_logits(p, row, n, slot, out, stride, err));
     if (wte__chain_any(&s->o)) WTE_TRY(wte__chain_run(p, row, n, slot, out, stride, err));

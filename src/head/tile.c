@@ -118,7 +118,7 @@ uint64_t wte__slot_plan(wte__pass *p, uint64_t block)
     p->bias_at = (size_t)(at = wte__aligned(at));
     if (p->s->o.bias) at = wte__plus(at, tile * sizeof(float));
     p->logits_at = (size_t)(at = wte__aligned(at));
-    if (p->s->take) at = wte__plus(at, wte__times(block, tile * sizeof(float)));
+    if (p->s->take && !p->s->keep) at = wte__plus(at, wte__times(block, tile * sizeof(float)));
     at = wte__plus(at, 4095) / 4096 * 4096; /* threads do not share pages */
     p->slot_bytes = (size_t)at;
     return at;

@@ -6,11 +6,10 @@
  * Below WTE__EXP_LEAST the result is 0, so that none is subnormal; above 1 none is asked for. */
 #ifndef WTE_SRC_NUM_EXP_H
 #define WTE_SRC_NUM_EXP_H
-#define WTE__EXP_LEAST     (-87.0f)
-#define WTE__EXP_PER_LN2   0x1.715476p+0f
-#define WTE__EXP_ROUND     12582912.0f /* 1.5 * 2^23: a sum with it has no bits behind the point */
-#define WTE__EXP_LN2_UPPER 0x1.62e43p-1f
-#define WTE__EXP_LN2_LOWER (-0x1.05c611p-29f)
+#define WTE__EXP_LEAST   (-87.0f)
+#define WTE__EXP_PER_LN2 0x1.715476p+0f
+#define WTE__EXP_ROUND   12582912.0f   /* 1.5 * 2^23: a sum with it has no bits behind the point */
+#define WTE__EXP_LN2     0x1.62e43p-1f /* off by 2e-9, k times */
 /* of r^2 to r^6 */
 #define WTE__EXP_2 0x1.fffffcp-2f
 #define WTE__EXP_3 0x1.555418p-3f

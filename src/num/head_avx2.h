@@ -14,8 +14,7 @@ OUTER_INLINE __m256 exp_8(__m256 z)
     const __m256 some = _mm256_cmp_ps(z, _mm256_set1_ps(WTE__EXP_LEAST), _CMP_NLT_UQ);
     const __m256 rounded = _mm256_fmadd_ps(z, _mm256_set1_ps(WTE__EXP_PER_LN2), round);
     const __m256 k = _mm256_sub_ps(rounded, round);
-    __m256 r = _mm256_fnmadd_ps(k, _mm256_set1_ps(WTE__EXP_LN2_UPPER), z);
-    r = _mm256_fnmadd_ps(k, _mm256_set1_ps(WTE__EXP_LN2_LOWER), r);
+    const __m256 r = _mm256_fnmadd_ps(k, _mm256_set1_ps(WTE__EXP_LN2), z);
     __m256 p = _mm256_set1_ps(WTE__EXP_6);
     p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(WTE__EXP_5));
     p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(WTE__EXP_4));

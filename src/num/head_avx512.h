@@ -19,8 +19,7 @@ OUTER_INLINE __m512 exp_16(__m512 z)
     const __mmask16 some = _mm512_cmp_ps_mask(z, _mm512_set1_ps(WTE__EXP_LEAST), _CMP_NLT_UQ);
     const __m512 rounded = _mm512_fmadd_ps(z, _mm512_set1_ps(WTE__EXP_PER_LN2), round);
     const __m512 k = _mm512_sub_ps(rounded, round);
-    __m512 r = _mm512_fnmadd_ps(k, _mm512_set1_ps(WTE__EXP_LN2_UPPER), z);
-    r = _mm512_fnmadd_ps(k, _mm512_set1_ps(WTE__EXP_LN2_LOWER), r);
+    const __m512 r = _mm512_fnmadd_ps(k, _mm512_set1_ps(WTE__EXP_LN2), z);
     __m512 p = _mm512_set1_ps(WTE__EXP_6);
     p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(WTE__EXP_5));
     p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(WTE__EXP_4));
@@ -51,51 +50,71 @@ OUTER_INLINE float sum_of_16(__m512 x)
     return _mm_cvtss_f32(_mm_add_ss(c, _mm_shuffle_ps(c, c, 1)));
 }
 
+#define SOFTMAX_ROWS 4u /* at once: one row alone would wait for its own additions */
+
 /* NaN is passed over: of two operands max_ps gives the second where one is NaN. */
-OUTER_INLINE float most_of(const float *x, size_t n)
+OUTER_INLINE void most_of(const wte__softmax *job, const float *x, size_t n_x, __m512 *most)
 {
-    __m512 most = _mm512_set1_ps(-INFINITY);
+    OUTER_UNROLL
+    for (size_t i = 0; i < n_x; i++) most[i] = _mm512_set1_ps(-INFINITY);
     size_t j = 0;
-    for (; n - j >= 16; j += 16) most = _mm512_max_ps(_mm512_loadu_ps(x + j), most);
-    if (j < n) {
-        const __mmask16 lanes = head_lanes(n - j);
-        most = _mm512_mask_max_ps(most, lanes, _mm512_maskz_loadu_ps(lanes, x + j), most);
+    for (; job->n - j >= 16; j += 16) {
+        OUTER_UNROLL
+        for (size_t i = 0; i < n_x; i++)
+            most[i] = _mm512_max_ps(_mm512_loadu_ps(x + i * job->stride + j), most[i]);
     }
-    return _mm512_reduce_max_ps(most) + 0.0f;
+    const __mmask16 lanes = (__mmask16)((1u << (job->n - j)) - 1);
+    OUTER_UNROLL
+    for (size_t i = 0; i < n_x; i++) {
+        const __m512 rest = _mm512_maskz_loadu_ps(lanes, x + i * job->stride + j);
+        most[i] = _mm512_mask_max_ps(most[i], lanes, rest, most[i]);
+        most[i] = _mm512_set1_ps(_mm512_reduce_max_ps(most[i]) + 0.0f);
+    }
 }
 
-OUTER_INLINE void softmax_sums_of(const wte__softmax *job, bool want_all)
+/* Of n_x rows from row `first` on, a constant number. */
+OUTER_INLINE void sum_rows_of(const wte__softmax *job, size_t first, size_t n_x, bool scaled,
+                              bool want_all)
 {
     const __m512 times = _mm512_set1_ps(job->times);
-    for (size_t i = 0; i < job->n_x; i++) {
-        const float *x = job->x + i * job->stride;
-        const float most = most_of(x, job->n);
-        const __m512 top = _mm512_set1_ps(most);
-        __m512 sum = _mm512_setzero_ps(), all = _mm512_setzero_ps();
-        size_t j = 0;
-        for (; job->n - j >= 16; j += 16) {
-            const __m512 v = _mm512_loadu_ps(x + j);
-            sum = _mm512_add_ps(sum, exp_16(_mm512_mul_ps(_mm512_sub_ps(v, top), times)));
-            if (want_all) all = _mm512_add_ps(all, v);
+    const float *x = job->x + first * job->stride;
+    __m512 most[SOFTMAX_ROWS], sum[SOFTMAX_ROWS], all[SOFTMAX_ROWS];
+    most_of(job, x, n_x, most);
+    OUTER_UNROLL
+    for (size_t i = 0; i < n_x; i++) sum[i] = all[i] = _mm512_setzero_ps();
+    for (size_t j = 0; j < job->n; j += 16) {
+        const __mmask16 lanes = head_lanes(job->n - j);
+        OUTER_UNROLL
+        for (size_t i = 0; i < n_x; i++) {
+            const __m512 v = _mm512_maskz_loadu_ps(lanes, x + i * job->stride + j);
+            const __m512 z = _mm512_sub_ps(v, most[i]);
+            const __m512 e = exp_16(scaled ? _mm512_mul_ps(z, times) : z);
+            sum[i] = _mm512_mask_add_ps(sum[i], lanes, sum[i], e);
+            if (want_all) all[i] = _mm512_add_ps(all[i], v);
         }
-        if (j < job->n) {
-            const __mmask16 lanes = head_lanes(job->n - j);
-            const __m512 v = _mm512_maskz_loadu_ps(lanes, x + j);
-            const __m512 e = exp_16(_mm512_mul_ps(_mm512_sub_ps(v, top), times));
-            sum = _mm512_mask_add_ps(sum, lanes, sum, e);
-            if (want_all) all = _mm512_add_ps(all, v);
-        }
-        job->most[i] = most;
-        job->sum[i] = sum_of_16(sum);
-        if (want_all) job->all[i] = sum_of_16(all);
     }
+    OUTER_UNROLL
+    for (size_t i = 0; i < n_x; i++) {
+        job->most[first + i] = _mm512_cvtss_f32(most[i]);
+        job->sum[first + i] = sum_of_16(sum[i]);
+        if (want_all) job->all[first + i] = sum_of_16(all[i]);
+    }
+}
+OUTER_INLINE void softmax_sums_of(const wte__softmax *job, bool scaled, bool want_all)
+{
+    size_t i = 0;
+    for (; job->n_x - i >= SOFTMAX_ROWS; i += SOFTMAX_ROWS)
+        sum_rows_of(job, i, SOFTMAX_ROWS, scaled, want_all);
+    for (; i < job->n_x; i++) sum_rows_of(job, i, 1, scaled, want_all);
 }
 static void softmax_sums_avx512(const wte__softmax *job)
 {
     if (job->all)
-        softmax_sums_of(job, true);
+        softmax_sums_of(job, true, true);
+    else if (job->times != 1)
+        softmax_sums_of(job, true, false);
     else
-        softmax_sums_of(job, false);
+        softmax_sums_of(job, false, false);
 }
 
 static void softmax_slopes_avx512(const wte__slopes *job)

@@ -13,7 +13,7 @@ static float exp_of(float z)
     if (z < WTE__EXP_LEAST) return 0;
     const float rounded = fmaf(z, WTE__EXP_PER_LN2, WTE__EXP_ROUND);
     const float k = rounded - WTE__EXP_ROUND;
-    const float r = fmaf(k, -WTE__EXP_LN2_LOWER, fmaf(k, -WTE__EXP_LN2_UPPER, z));
+    const float r = fmaf(k, -WTE__EXP_LN2, z);
     float p = WTE__EXP_6;
     p = fmaf(p, r, WTE__EXP_5);
     p = fmaf(p, r, WTE__EXP_4);
