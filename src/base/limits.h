@@ -77,5 +77,8 @@
 #define WTE_LIMIT_QUANT_STATE 65536u
 /* Largest finite table for which `trace` multiplies a one-hot vector by the matrix. */
 #define WTE_LIMIT_ONE_HOT 268435456u
+/* Bytes of the rough copy that `check` keeps of rows that are dear to read: one a number, so that
+ * the largest tables of word vectors and of quantised models (some 2,000,000 x 300) have room. */
+#define WTE_LIMIT_ROUGH_COPY 1073741824u
 
 #endif

@@ -100,8 +100,9 @@ wte_status wte__check_tie(wte__checking *k)
 {
     const char *problem = wte_model_head_problem(k->m);
     if (problem[0]) WTE_TRY(tell_unread(k, problem));
-    if (k->input && !problem[0] &&
-        wte__check_wants(k, tie_codes, sizeof tie_codes / sizeof *tie_codes)) {
+    /* without a head nothing is compared, and repairs of all kinds want to know what is loaded */
+    const bool wanted = wte__check_wants(k, tie_codes, sizeof tie_codes / sizeof *tie_codes);
+    if (k->input && !problem[0] && (wanted || !k->head)) {
         wte_tie_options opt = WTE_TIE_OPTIONS_INIT;
         char shown[WTE__NAME_SHOWN], key[96];
         opt.pool = k->opt.pool;
