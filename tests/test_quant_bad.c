@@ -52,6 +52,26 @@ static void assert_codes(const char *name, const char *dtype, const char *beside
     q_refused(&q, UNSUPPORTED, part);
 }
 
+static void assert_blocks(const char *dtype, uint64_t scale_rows, wte_status status,
+                          const char *part)
+{
+    quantised q = { { { 0 } }, 0, NULL };
+    q_put(&q, "lm_head.weight", dtype, 64, 96, NULL);
+    q_put(&q, "lm_head.weight_scale", "F32", scale_rows, 3, NULL);
+    q_refused(&q, status, part);
+}
+
+static void one_scale_for_several_rows_is_named(void **state)
+{
+    (void)state;
+    assert_blocks("F8_E4M3", 2, UNSUPPORTED,
+                  "'lm_head.weight': unsupported: compressed-tensors float-quantized, one scale "
+                  "per block");
+    assert_blocks("I8", 2, UNSUPPORTED, "compressed-tensors int-quantized, one scale per block");
+    assert_blocks("I8", 63, FORMAT,
+                  "'lm_head.weight_scale' has 63 rows, but by 'lm_head.weight' it must be 64");
+}
+
 static void codes_are_never_shown_as_numbers(void **state)
 {
     (void)state;
@@ -71,6 +91,11 @@ static void codes_are_never_shown_as_numbers(void **state)
     assert_codes("lm_head.weight:qdata", "I8", "lm_head.weight:scale", NULL,
                  "unsupported: torchao");
     assert_codes("lm_head._weight_qdata", "I8", NULL, other, "unsupported: other");
+    assert_codes("lm_head.codes", "I16", "lm_head.codebooks", NULL, "unsupported: aqlm");
+    assert_codes("lm_head.Qidxs", "I16", "lm_head.SU", NULL, "unsupported: quip#");
+    assert_codes("lm_head.indices", "I16", "lm_head.centroids.weight", NULL, "unsupported: vptq");
+    assert_codes("lm_head.q_weight", "I32", "lm_head.q_scale_max", NULL, "unsupported: exl2");
+    assert_codes("lm_head.trellis", "I16", "lm_head.suh", NULL, "unsupported: exl3");
 }
 
 static void shapes_that_fit_twice(void **state)
@@ -305,6 +330,7 @@ static void nvfp4_needs_its_global_scale(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    TEST("one scale for several rows is named", one_scale_for_several_rows_is_named),
     TEST("a scheme that is not read is named", schemes_that_are_named),
     TEST("packed codes are never shown as the table", codes_are_never_shown_as_numbers),
     TEST("shapes that fit two readings need the config", shapes_that_fit_twice),

@@ -25,6 +25,11 @@ static const struct {
     { ".weight_scales", "eetq" },
     { ".weight_scale_inv", "fp8 in square blocks (weight_scale_inv)" },
     { ".rowwise_scale", "fp8 of transformer-engine" },
+    { ".codebooks", "aqlm" },
+    { ".Qidxs", "quip#" },
+    { ".centroids.weight", "vptq" },
+    { ".q_scale_max", "exl2" },
+    { ".trellis", "exl3" },
 };
 
 bool wte__quant_is(const char *a, const char *b)

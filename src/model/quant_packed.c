@@ -40,6 +40,14 @@ static wte_status take_scales(wte__quant_find *f)
     return WTE_OK;
 }
 
+/* Whether so many scales stand for blocks of several rows and columns, as far as one can tell. */
+static bool in_blocks(uint64_t n, uint64_t scales)
+{
+    for (uint64_t block = 16; block <= 4096; block *= 2)
+        if (wte__ceil_div(n, block) == scales) return true;
+    return false;
+}
+
 /* compressed-tensors -----------------------------------------------------------------------------
  */
 
@@ -192,6 +200,10 @@ wte_status wte__quant_plain(wte__quant_find *f)
     q->dim = q->packed.cols;
     q->bits = 8;
     WTE_TRY(wte__quant_small_floats(q, q->packed.type, f->err));
+    if (q->scale.rows < q->rows && q->scale.cols > 1 && in_blocks(q->rows, q->scale.rows) &&
+        in_blocks(q->dim, q->scale.cols))
+        return wte__quant_refuse(f, "compressed-tensors %s-quantized, one scale per block",
+                                 q->packed.type == WTE_I8 ? "int" : "float");
     WTE_TRY(take_scales(f));
     if (q->zero.there) {
         const wte__plane *z = &q->zero, *s = &q->scale;
