@@ -17,6 +17,10 @@ static const wte__code tie_codes[] = {
 /* jq's path of the flag that decides. */
 static const char *flag_key(const wte__checking *k, char buf[96])
 {
+    if (wte__config_is_params(k->config)) {
+        snprintf(buf, 96, "tied_embeddings");
+        return buf;
+    }
     const char *at = k->config->tie_nested == WTE_FLAG_ABSENT ? "" : k->config->tie_nested_at;
     snprintf(buf, 96, "%.60s%stie_word_embeddings", at, *at ? "." : "");
     return buf;
