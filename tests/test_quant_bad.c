@@ -42,6 +42,24 @@ static void schemes_that_are_named(void **state)
     q_refused(&q, UNSUPPORTED, "with words of 16 bits (gemv_fast)");
 }
 
+/* Counts of columns that agree once rounded, though no whole groups come of them. */
+static void mlx_columns_that_make_no_groups_are_refused(void **state)
+{
+    (void)state;
+    quantised q = q_mlx();
+    q.config = NULL;
+    q_find(&q, ".weight")->cols = 9;
+    q_find(&q, ".weight")->data = NULL;
+    q_refused(&q, FORMAT,
+              "'model.embed_tokens.weight' has 9 columns, which with 2 of "
+              "'model.embed_tokens.scales' make no whole table");
+    q.config = "{\"quantization\":{\"bits\":2,\"group_size\":65}}";
+    q_find(&q, ".weight")->cols = 8;
+    q_refused(&q, FORMAT,
+              "'model.embed_tokens.weight' has 8 columns, which with 2 of "
+              "'model.embed_tokens.scales' make no whole table");
+}
+
 /* One tensor of codes, and perhaps one beside it. */
 static void assert_codes(const char *name, const char *dtype, const char *beside,
                          const char *config, const char *part)
@@ -171,6 +189,8 @@ static const fault faults[] = {
       "'model.embed_tokens.biases' has 1 columns, but by 'model.embed_tokens.scales' it must be 2" },
     { q_mlx, ".weight", NULL, NULL, 2, 3,
       "'model.embed_tokens.weight' has 3 columns, but by 'model.embed_tokens.scales' it must be 4" },
+    { q_packed, "_shape", NULL, NULL, 2, 3,
+      "'embed_tokens.weight_shape' has 6 entries, but by 'embed_tokens.weight_packed' it must be 2" },
     { q_packed, "_shape", "embed_tokens.other", NULL, 0, 0,
       "'embed_tokens.weight_packed' is packed, but 'embed_tokens.weight_shape', which it needs, is "
       "not there" },
@@ -330,6 +350,8 @@ static void nvfp4_needs_its_global_scale(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    TEST("mlx columns that make no groups are refused",
+         mlx_columns_that_make_no_groups_are_refused),
     TEST("one scale for several rows is named", one_scale_for_several_rows_is_named),
     TEST("a scheme that is not read is named", schemes_that_are_named),
     TEST("packed codes are never shown as the table", codes_are_never_shown_as_numbers),

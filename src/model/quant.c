@@ -74,6 +74,17 @@ wte_status wte__quant_same(wte__quant_find *f, const wte__plane *a, uint64_t n, 
                      wte__show(other, b->name, b->name_bytes), m);
 }
 
+wte_status wte__quant_unfit(wte__quant_find *f, const wte__plane *a, uint64_t n, const char *what,
+                            const wte__plane *b, uint64_t m)
+{
+    char one[WTE__NAME_SHOWN], other[WTE__NAME_SHOWN];
+    return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: '%s' has %" PRIu64 " %s, which with %" PRIu64
+                     " of '%s' make no whole table",
+                     f->q->path, wte__show(one, a->name, a->name_bytes), n, what, m,
+                     wte__show(other, b->name, b->name_bytes));
+}
+
 wte_status wte__quant_filled(wte__quant_find *f, const wte__plane *part)
 {
     char shown[WTE__NAME_SHOWN];

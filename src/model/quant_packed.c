@@ -61,7 +61,8 @@ static wte_status take_shape(wte__quant_find *f)
     WTE_TRY(wte__quant_need(f, ".weight_shape", &shape));
     WTE_TRY(wte__quant_floats(f, &shape));
     if ((shape.rows != 2 || shape.cols != 1) && (shape.rows != 1 || shape.cols != 2))
-        return wte__quant_same(f, &shape, shape.rows, "entries", &q->packed, 2);
+        return wte__quant_same(f, &shape, shape.rows == 2 ? 2 * shape.cols : shape.rows, "entries",
+                               &q->packed, 2);
     WTE_TRY(wte__quant_number(q, &shape, 0, &rows, f->err));
     WTE_TRY(wte__quant_number(q, &shape, 1, &dim, f->err));
     const bool sane = rows >= 1 && dim >= 1 && rows < 0x1p53 && dim < 0x1p53;
@@ -238,9 +239,11 @@ static wte_status fit_affine(wte__quant_find *f)
             g = groups[k];
         }
     if (fits > 1) return wte__quant_ambiguous(f, "bits");
-    if (fits == 0)
-        return wte__quant_same(f, &q->scale, scales, "columns", &q->packed,
-                               wte__ceil_div(words * 8, 64));
+    if (fits == 0) {
+        WTE_TRY(wte__quant_same(f, &q->scale, scales, "columns", &q->packed,
+                                wte__ceil_div(words * 8, 64)));
+        return wte__quant_unfit(f, &q->packed, words, "columns", &q->scale, scales);
+    }
     q->bits = b;
     q->group = g;
     return WTE_OK;
@@ -264,9 +267,11 @@ static wte_status open_affine(wte__quant_find *f)
         WTE_TRY(fit_affine(f));
     }
     q->dim = q->packed.cols * 32 / q->bits;
-    if (q->packed.cols * 32 % q->bits != 0 || q->dim % q->group != 0)
-        return wte__quant_same(f, &q->packed, q->packed.cols, "columns", s,
-                               s->cols * q->group * q->bits / 32);
+    if (q->packed.cols * 32 % q->bits != 0 || q->dim % q->group != 0) {
+        WTE_TRY(wte__quant_same(f, &q->packed, q->packed.cols, "columns", s,
+                                s->cols * q->group * q->bits / 32));
+        return wte__quant_unfit(f, &q->packed, q->packed.cols, "columns", s, s->cols);
+    }
     q->groups = s->cols;
     WTE_TRY(wte__quant_floats(f, b));
     WTE_TRY(wte__quant_same(f, b, b->rows, "rows", s, s->rows));
