@@ -106,8 +106,9 @@ static void put_sizes(const job *j)
         puts(*wte_model_head_problem(j->model) ? "not read" : "none stored");
     fputs("  tokenizer          ", stdout);
     if (f->has_vocab)
-        printf("%" PRIu64 " tokens, largest id %" PRIu64 ", %" PRIu64 " holes\n", f->tokens,
-               f->token_ids ? f->token_ids - 1 : 0, f->holes);
+        printf("%" PRIu64 " token%s, largest id %" PRIu64 ", %" PRIu64 " hole%s\n", f->tokens,
+               f->tokens == 1 ? "" : "s", f->token_ids ? f->token_ids - 1 : 0, f->holes,
+               f->holes == 1 ? "" : "s");
     else
         puts("none");
     if (f->has_adapter)

@@ -201,7 +201,8 @@ static void print_vocab(const cli *c, const wte_model *m)
         return;
     }
     const uint64_t size = wte_vocab_size(v), holes = wte_vocab_holes(v);
-    printf("%" PRIu64 " tokens, ids 0..%" PRIu64 ", ", wte_vocab_count(v), size ? size - 1 : 0);
+    printf("%" PRIu64 " token%s, ids 0..%" PRIu64 ", ", wte_vocab_count(v),
+           wte_vocab_count(v) == 1 ? "" : "s", size ? size - 1 : 0);
     if (holes)
         printf("%" PRIu64 " hole%s, ", holes, holes == 1 ? "" : "s");
     else

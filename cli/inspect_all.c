@@ -193,12 +193,17 @@ typedef struct memory {
     uint32_t nominal;     /* what the type's name says */
 } memory;
 
-/* The first number in a type's name is what its makers call its bits: 4 of "q4_k" and "iq4_xs". */
-static uint32_t nominal_bits(const wte_tensor *t)
+/* The first number in a type's name is what its makers call its bits: 4 of "q4_k" and "iq4_xs"; of
+ * a scheme the one before the word, if it is there: 4 of "gptq v2 4 bits" and "bitsandbytes nf4".
+ */
+static uint32_t nominal_bits(const wte_tensor *t, const char *scheme)
 {
-    const char *name = wte_block_name(t->block);
-    if (!t->block) return wte_dtype_bits(t->dtype);
-    name += strcspn(name, "0123456789");
+    static const char digits[] = "0123456789";
+    const char *name = scheme ? scheme : wte_block_name(t->block);
+    if (!t->block && !scheme) return wte_dtype_bits(t->dtype);
+    const char *word = strstr(name, " bit");
+    if (word && word > name && strchr(digits, word[-1])) return (uint32_t)(word[-1] - '0');
+    name += strcspn(name, digits);
     return (uint32_t)strtoul(name, NULL, 10);
 }
 
@@ -211,11 +216,11 @@ static memory memory_of(const inspect_all *a, const wte_model_table *table)
      */
     const uint64_t n = table->mapped ? elements(&t) : table->rows * table->dim;
     m.known = true;
-    m.made = t.made || n != elements(&t); /* or of several tensors */
-    m.stored = used_bytes(&t);
+    m.made = !table->scheme && (t.made || n != elements(&t));
+    m.stored = table->scheme ? table->scheme_bytes : used_bytes(&t);
     m.f32 = n > UINT64_MAX / sizeof(float) ? UINT64_MAX : n * sizeof(float);
     m.real = n ? (double)m.stored * 8 / (double)n : 0;
-    m.nominal = nominal_bits(&t);
+    m.nominal = nominal_bits(&t, table->scheme);
     return m;
 }
 

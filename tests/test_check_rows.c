@@ -301,6 +301,64 @@ static void d5_copies_and_scaled_copies_are_found(void **state)
     free(table);
 }
 
+/* Which findings are asked for changes none of them: whether the head is this table, too, decides
+ * what a repair loads. */
+static void a_finding_alone_has_the_repair_that_it_has_among_others(void **state)
+{
+    (void)state;
+    float *table = trained_table(V, DIM, 1);
+    memcpy(ROW(table, 60), ROW(table, 10), DIM * sizeof(float));
+    const char *dir = tied_model(table, V, V, "");
+    wte_check_options opt = WTE_CHECK_OPTIONS_INIT;
+    static const char *const only[] = { "rows-duplicate" };
+    wte_check *all = check_model(dir);
+    opt.only = only;
+    opt.n_only = 1;
+    wte_check *c = check_with(dir, &opt);
+    const wte_finding *alone = finding(c, only[0]), *among = finding(all, only[0]);
+    assert_non_null(alone);
+    assert_non_null(among);
+    assert_string_equal(alone->repair, among->repair);
+    assert_non_null(strstr(alone->repair, "AutoModelForCausalLM"));
+    wte_check_free(c);
+    wte_check_free(all);
+    test_scratch_remove(dir);
+    free(table);
+}
+
+/* Rows of an array in column order are gathered, and so looked for with a rough copy. */
+static void near_rows_are_the_same_whatever_the_order_of_an_array(void **state)
+{
+    (void)state;
+    enum { HEADER = 128 };
+    static char file[HEADER + V * DIM * sizeof(float)];
+    float *table = trained_table(V, DIM, 1);
+    for (size_t r = 40; r < 60; r++)
+        for (size_t i = 0; i < DIM; i++)
+            ROW(table, r)[i] = ROW(table, 40)[i] + 0.02f * (float)(r - 40) * ROW(table, r)[i];
+    uint64_t near[2];
+    for (int by_columns = 0; by_columns < 2; by_columns++) {
+        memcpy(file, "\223NUMPY\1\0\166\0", 10);
+        snprintf(file + 10, HEADER - 10, "%-117s",
+                 by_columns ? "{'descr': '<f4', 'fortran_order': True, 'shape': (200, 64), }"
+                            : "{'descr': '<f4', 'fortran_order': False, 'shape': (200, 64), }");
+        file[HEADER - 1] = '\n';
+        for (size_t r = 0; r < V; r++)
+            for (size_t i = 0; i < DIM; i++)
+                memcpy(file + HEADER + (by_columns ? i * V + r : r * DIM + i) * sizeof(float),
+                       &ROW(table, r)[i], sizeof(float));
+        const char *dir = test_scratch();
+        test_write_file(in_folder(dir, "t.npy"), file, sizeof file);
+        wte_check *c = check_model(dir);
+        near[by_columns] = wte_check_facts_of(c)->near;
+        wte_check_free(c);
+        test_scratch_remove(dir);
+    }
+    assert_true(near[0] > 5 && near[0] < 19); /* some are near, some no longer */
+    assert_int_equal(near[0], near[1]);
+    free(table);
+}
+
 static void rows_that_differ_in_signs_alone_are_not_equal(void **state)
 {
     (void)state;
@@ -426,6 +484,10 @@ static const struct CMUnitTest tests[] = {
     TEST("D4: glitch candidates are ranked by the indicator that fits",
          d4_glitch_candidates_are_ranked_by_the_indicator_that_fits),
     TEST("D5: copies and scaled copies are found", d5_copies_and_scaled_copies_are_found),
+    TEST("a finding alone has the repair that it has among others",
+         a_finding_alone_has_the_repair_that_it_has_among_others),
+    TEST("near rows are the same whatever the order of an array",
+         near_rows_are_the_same_whatever_the_order_of_an_array),
     TEST("rows that differ in signs alone are not equal",
          rows_that_differ_in_signs_alone_are_not_equal),
     TEST("D5: rows that fall onto one direction are told with their share",

@@ -216,17 +216,37 @@ static void equal_pieces_joined_in_two_ways_are_not_equal(void **state)
     wte_model_free(m);
 }
 
-static void a_turned_head_in_pieces_is_refused(void **state)
+static void a_turned_head_in_pieces_is_not_read(void **state)
 {
     (void)state;
-    wte_model *m;
-    wte_error err = { 0 };
     static const float zeros[32];
     const piece head = { "output.weight", 8, 4, zeros, false, 2 };
     write_text(dir, "params.json", "{\"dim\": 8, \"vocab_size\": 16}");
     write_parts(dir, false, &head, 1, 0);
-    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
-                 "'output.weight' is stored dim x rows, and in pieces besides");
+    wte_model *m = open_model(dir);
+    assert_int_equal(input_of(m)->rows, 16);
+    assert_null(wte_model_head(m));
+    assert_non_null(strstr(wte_model_head_problem(m),
+                           "'output.weight' is stored dim x rows, and in pieces besides"));
+    wte_model_free(m);
+}
+
+static void the_flag_that_a_params_json_can_have_is_the_repair(void **state)
+{
+    (void)state;
+    static float table[24];
+    for (size_t i = 0; i < 24; i++) table[i] = (float)i;
+    const stored t[] = { { "tok_embeddings.weight", "F32", 6, 4, table, 4 },
+                         { "output.weight", "F32", 6, 4, table, 4 } };
+    const char *folder = test_scratch();
+    write_safetensors(in_folder(folder, "consolidated.safetensors"), t, 2);
+    write_text(folder, "params.json", "{\"dim\": 4, \"vocab_size\": 6}");
+    wte_check *c = check_model(folder);
+    const wte_finding *copy = finding(c, "tie-copy");
+    assert_non_null(copy);
+    assert_non_null(strstr(copy->repair, "jq '.tied_embeddings = true'"));
+    wte_check_free(c);
+    test_scratch_remove(folder);
 }
 
 /* params.json -----------------------------------------------------------------------------------
@@ -318,7 +338,10 @@ static const struct CMUnitTest tests[] = {
     TEST("table and head are compared over all parts", table_and_head_are_compared_over_all_parts),
     TEST("equal pieces joined in two ways are not equal",
          equal_pieces_joined_in_two_ways_are_not_equal),
-    TEST("a turned head in pieces is refused", a_turned_head_in_pieces_is_refused),
+    TEST("a turned head in pieces is not read, but the table is",
+         a_turned_head_in_pieces_is_not_read),
+    TEST("the flag that a params.json can have is the repair",
+         the_flag_that_a_params_json_can_have_is_the_repair),
     TEST("params.json stands in for config.json", params_json_stands_in_for_config_json),
     TEST("broken params are refused", broken_params_are_refused),
     TEST("shards of consolidated.safetensors are found by their index",

@@ -42,6 +42,24 @@ static void schemes_that_are_named(void **state)
     q_refused(&q, UNSUPPORTED, "with words of 16 bits (gemv_fast)");
 }
 
+/* Counts of columns that agree once rounded, though no whole groups come of them. */
+static void mlx_columns_that_make_no_groups_are_refused(void **state)
+{
+    (void)state;
+    quantised q = q_mlx();
+    q.config = NULL;
+    q_find(&q, ".weight")->cols = 9;
+    q_find(&q, ".weight")->data = NULL;
+    q_refused(&q, FORMAT,
+              "'model.embed_tokens.weight' has 9 columns, which with 2 of "
+              "'model.embed_tokens.scales' make no whole table");
+    q.config = "{\"quantization\":{\"bits\":2,\"group_size\":65}}";
+    q_find(&q, ".weight")->cols = 8;
+    q_refused(&q, FORMAT,
+              "'model.embed_tokens.weight' has 8 columns, which with 2 of "
+              "'model.embed_tokens.scales' make no whole table");
+}
+
 /* One tensor of codes, and perhaps one beside it. */
 static void assert_codes(const char *name, const char *dtype, const char *beside,
                          const char *config, const char *part)
@@ -50,6 +68,26 @@ static void assert_codes(const char *name, const char *dtype, const char *beside
     q_put(&q, name, dtype, 8, 8, NULL);
     if (beside) q_put(&q, beside, "F32", 8, 1, NULL);
     q_refused(&q, UNSUPPORTED, part);
+}
+
+static void assert_blocks(const char *dtype, uint64_t scale_rows, wte_status status,
+                          const char *part)
+{
+    quantised q = { { { 0 } }, 0, NULL };
+    q_put(&q, "lm_head.weight", dtype, 64, 96, NULL);
+    q_put(&q, "lm_head.weight_scale", "F32", scale_rows, 3, NULL);
+    q_refused(&q, status, part);
+}
+
+static void one_scale_for_several_rows_is_named(void **state)
+{
+    (void)state;
+    assert_blocks("F8_E4M3", 2, UNSUPPORTED,
+                  "'lm_head.weight': unsupported: compressed-tensors float-quantized, one scale "
+                  "per block");
+    assert_blocks("I8", 2, UNSUPPORTED, "compressed-tensors int-quantized, one scale per block");
+    assert_blocks("I8", 63, FORMAT,
+                  "'lm_head.weight_scale' has 63 rows, but by 'lm_head.weight' it must be 64");
 }
 
 static void codes_are_never_shown_as_numbers(void **state)
@@ -71,6 +109,11 @@ static void codes_are_never_shown_as_numbers(void **state)
     assert_codes("lm_head.weight:qdata", "I8", "lm_head.weight:scale", NULL,
                  "unsupported: torchao");
     assert_codes("lm_head._weight_qdata", "I8", NULL, other, "unsupported: other");
+    assert_codes("lm_head.codes", "I16", "lm_head.codebooks", NULL, "unsupported: aqlm");
+    assert_codes("lm_head.Qidxs", "I16", "lm_head.SU", NULL, "unsupported: quip#");
+    assert_codes("lm_head.indices", "I16", "lm_head.centroids.weight", NULL, "unsupported: vptq");
+    assert_codes("lm_head.q_weight", "I32", "lm_head.q_scale_max", NULL, "unsupported: exl2");
+    assert_codes("lm_head.trellis", "I16", "lm_head.suh", NULL, "unsupported: exl3");
 }
 
 static void shapes_that_fit_twice(void **state)
@@ -146,6 +189,8 @@ static const fault faults[] = {
       "'model.embed_tokens.biases' has 1 columns, but by 'model.embed_tokens.scales' it must be 2" },
     { q_mlx, ".weight", NULL, NULL, 2, 3,
       "'model.embed_tokens.weight' has 3 columns, but by 'model.embed_tokens.scales' it must be 4" },
+    { q_packed, "_shape", NULL, NULL, 2, 3,
+      "'embed_tokens.weight_shape' has 6 entries, but by 'embed_tokens.weight_packed' it must be 2" },
     { q_packed, "_shape", "embed_tokens.other", NULL, 0, 0,
       "'embed_tokens.weight_packed' is packed, but 'embed_tokens.weight_shape', which it needs, is "
       "not there" },
@@ -305,6 +350,9 @@ static void nvfp4_needs_its_global_scale(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    TEST("mlx columns that make no groups are refused",
+         mlx_columns_that_make_no_groups_are_refused),
+    TEST("one scale for several rows is named", one_scale_for_several_rows_is_named),
     TEST("a scheme that is not read is named", schemes_that_are_named),
     TEST("packed codes are never shown as the table", codes_are_never_shown_as_numbers),
     TEST("shapes that fit two readings need the config", shapes_that_fit_twice),

@@ -168,6 +168,58 @@ static void tokens_that_their_text_does_not_find_are_counted(void **state)
     wte__token_list_clear(&t);
 }
 
+/* Of equal texts, those that the text stands for in the same way count. */
+static void ids_of_one_text_are_counted_by_how_they_are_written(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "\xc4\xa0the", "\xc4\xa0the", "\xc4\xa0the", "b", "b" };
+    wte_token_list t = list_of(texts, 5);
+    uint64_t other = 99;
+    t.form = WTE_FORM_BYTE_LEVEL;
+    t.tag[1] = WTE_TAG_CONTROL; /* kept out of the byte alphabet */
+    wte_vocab *v = vocab_of(&t);
+    assert_int_equal(id_of(v, " the", &other), 2);
+    assert_int_equal(other, 1); /* 0 */
+    assert_int_equal(id_of(v, "\xc4\xa0the", &other), 2);
+    assert_int_equal(other, 2); /* 0 and 1 */
+    assert_int_equal(id_of(v, "b", &other), 4);
+    assert_int_equal(other, 1);
+    wte_vocab_free(v);
+    /* where only a further id is written so */
+    t.tag[1] = WTE_TAG_NORMAL;
+    t.tag[0] = t.tag[2] = WTE_TAG_CONTROL;
+    v = vocab_of(&t);
+    assert_int_equal(id_of(v, " the", &other), 1);
+    assert_int_equal(other, 0);
+    wte_vocab_free(v);
+    wte__token_list_clear(&t);
+}
+
+/* A search that passes over all duplicates would take minutes here. */
+static void looking_for_each_of_many_equal_texts_is_no_pass_over_them(void **state)
+{
+    (void)state;
+    enum { MANY = 300000, TEXTS = 100 };
+    wte_error err = { 0 };
+    wte_token_list t;
+    char text[16];
+    wte__token_list_init(&t, NULL);
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(text, sizeof text, "w%u", i % TEXTS);
+        assert_ok(wte__token_list_add(&t, bytes_of(text), WTE_TAG_NORMAL, &err), err);
+    }
+    t.first_wins = true;
+    wte_vocab *v = vocab_of(&t);
+    for (unsigned i = 0; i < MANY; i++) {
+        uint64_t other = 0;
+        snprintf(text, sizeof text, "w%u", i % TEXTS);
+        assert_int_equal(id_of(v, text, &other), i % TEXTS);
+        assert_int_equal(other, MANY / TEXTS - 1);
+    }
+    wte_vocab_free(v);
+    wte__token_list_clear(&t);
+}
+
 static void the_spelling_told_is_the_spelling_taken(void **state)
 {
     (void)state;
@@ -280,6 +332,10 @@ static const struct CMUnitTest tests[] = {
          texts_that_are_no_utf8_are_counted_and_kept),
     TEST("tokens that their text does not find are counted",
          tokens_that_their_text_does_not_find_are_counted),
+    TEST("ids of one text are counted by how they are written",
+         ids_of_one_text_are_counted_by_how_they_are_written),
+    TEST("looking for each of many equal texts is no pass over them",
+         looking_for_each_of_many_equal_texts_is_no_pass_over_them),
     TEST("the spelling told is the spelling taken", the_spelling_told_is_the_spelling_taken),
     TEST("an empty list is no vocabulary", an_empty_list_is_no_vocabulary),
     TEST("too many tokens are no vocabulary", too_many_tokens_are_no_vocabulary),

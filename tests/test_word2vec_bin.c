@@ -175,7 +175,7 @@ static void counts_beyond_the_file_are_refused_at_once(void **state)
     maker m;
     start(&m, "1 0\n", 0);
     put_word(&m, "a\1", 2, "\n");
-    check_refused(m.data, m.n, WTE_E_FORMAT, 0, "line 1 of a word2vec file has two numbers");
+    check_refused(m.data, m.n, WTE_E_FORMAT, 0, "line 1 says 1 words of 0 dimensions");
 }
 
 static void a_word_without_an_end_is_refused(void **state)

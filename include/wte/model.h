@@ -62,6 +62,8 @@ typedef struct wte_model_table {
     /** "gptq 4 bits, groups of 128": rows are made, as f32, of several tensors, of which `tensor`
      *  holds the packed codes; offset is where those begin, row_bytes 0. NULL for other tables. */
     const char *scheme;
+    /** Of a table with a scheme: bytes of all that its rows are made of. 0 for other tables. */
+    uint64_t scheme_bytes;
 } wte_model_table;
 
 typedef enum wte_flag { WTE_FLAG_ABSENT = 0, WTE_FLAG_FALSE = 1, WTE_FLAG_TRUE = 2 } wte_flag;

@@ -80,5 +80,8 @@
 /* Logits that are kept of each hidden vector: sampling uses some tens, distillation some hundreds;
  * 65536 take 1.5 MiB of work memory. */
 #define WTE_LIMIT_TOP 65536u
+/* Bytes of the rough copy that `check` keeps of rows that are dear to read: one a number, so that
+ * the largest tables of word vectors and of quantised models (some 2,000,000 x 300) have room. */
+#define WTE_LIMIT_ROUGH_COPY 1073741824u
 
 #endif

@@ -182,7 +182,11 @@ wte_status wte__word2vec_read(wte_file *f, wte_error *err)
     const size_t n = size < sizeof head ? (size_t)size : sizeof head;
     WTE_TRY(wte__file_read_at(&part->file, 0, head, n, part->path, err));
     const size_t first = wte__text_counts(head, n, &rows, &dim);
-    if (first == 0 || dim == 0)
+    if (first != 0 && dim == 0)
+        return wte__fail(err, WTE_E_FORMAT, 0,
+                         "%s: line 1 says %" PRIu64 " words of 0 dimensions: nothing is stored",
+                         f->path, rows);
+    if (first == 0)
         return wte__fail(err, WTE_E_FORMAT, 0,
                          "%s: line 1 of a word2vec file has two numbers, words and dimensions",
                          f->path);

@@ -317,7 +317,7 @@ static wte_status view(struct find *f, unsigned slot, const struct scored *s, co
         m->has_head = status == WTE_OK;
         if (status == WTE_OK) return status;
         /* a head that is not read does not keep the input table from being read */
-        if (s->packed && status != WTE_E_MEMORY) return WTE_OK;
+        if (status == WTE_E_UNSUPPORTED || (s->packed && status != WTE_E_MEMORY)) return WTE_OK;
         if (f->err) *f->err = m->no_head;
         return status;
     }

@@ -146,7 +146,8 @@ static wte_status open_demo(wte_model *m, const wte_model_options *opt, wte_erro
                               false,
                               *wte_table_source(m->demo),
                               WTE_BLOCK_NONE,
-                              NULL };
+                              NULL,
+                              0 };
     m->input = input;
     m->has_input = true;
     return WTE_OK;

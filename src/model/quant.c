@@ -25,6 +25,11 @@ static const struct {
     { ".weight_scales", "eetq" },
     { ".weight_scale_inv", "fp8 in square blocks (weight_scale_inv)" },
     { ".rowwise_scale", "fp8 of transformer-engine" },
+    { ".codebooks", "aqlm" },
+    { ".Qidxs", "quip#" },
+    { ".centroids.weight", "vptq" },
+    { ".q_scale_max", "exl2" },
+    { ".trellis", "exl3" },
 };
 
 bool wte__quant_is(const char *a, const char *b)
@@ -67,6 +72,17 @@ wte_status wte__quant_same(wte__quant_find *f, const wte__plane *a, uint64_t n, 
                      "%s: '%s' has %" PRIu64 " %s, but by '%s' it must be %" PRIu64, f->q->path,
                      wte__show(one, a->name, a->name_bytes), n, what,
                      wte__show(other, b->name, b->name_bytes), m);
+}
+
+wte_status wte__quant_unfit(wte__quant_find *f, const wte__plane *a, uint64_t n, const char *what,
+                            const wte__plane *b, uint64_t m)
+{
+    char one[WTE__NAME_SHOWN], other[WTE__NAME_SHOWN];
+    return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: '%s' has %" PRIu64 " %s, which with %" PRIu64
+                     " of '%s' make no whole table",
+                     f->q->path, wte__show(one, a->name, a->name_bytes), n, what, m,
+                     wte__show(other, b->name, b->name_bytes));
 }
 
 wte_status wte__quant_filled(wte__quant_find *f, const wte__plane *part)

@@ -124,6 +124,10 @@ wte_status wte__quant_need(wte__quant_find *f, const char *suffix, wte__plane *o
 /* E_FORMAT "'a' has N rows, but by 'b' it must have M" unless n is m. */
 wte_status wte__quant_same(wte__quant_find *f, const wte__plane *a, uint64_t n, const char *what,
                            const wte__plane *b, uint64_t m);
+/* Always a failure: n of a and m of b, numbers that say nothing by themselves, do not go together.
+ */
+wte_status wte__quant_unfit(wte__quant_find *f, const wte__plane *a, uint64_t n, const char *what,
+                            const wte__plane *b, uint64_t m);
 /* E_FORMAT when a part has no elements, E_LIMIT when it is too large for its sizes to be
  * multiplied.
  */

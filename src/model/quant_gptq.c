@@ -75,7 +75,7 @@ static wte_status open_gptq(wte__quant_find *f, const wte__plane *index)
         return wte__quant_refuse(f, "gptq with %llu bits", (unsigned long long)bits);
     WTE_TRY(wte__quant_same(f, z, z->cols, "columns", s, wte__ceil_div(q->rows * bits, 32)));
     if (p->rows > UINT64_MAX / 32 || p->rows * 32 % bits != 0)
-        return wte__quant_same(f, p, p->rows, "rows", z, p->rows / 3 * 3);
+        return wte__quant_unfit(f, p, p->rows, "rows", z, z->rows);
     const uint64_t dim = p->rows * 32 / bits;
     q->bits = (uint32_t)bits;
     q->groups = s->rows;

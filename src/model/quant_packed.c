@@ -40,6 +40,14 @@ static wte_status take_scales(wte__quant_find *f)
     return WTE_OK;
 }
 
+/* Whether so many scales stand for blocks of several rows and columns, as far as one can tell. */
+static bool in_blocks(uint64_t n, uint64_t scales)
+{
+    for (uint64_t block = 16; block <= 4096; block *= 2)
+        if (wte__ceil_div(n, block) == scales) return true;
+    return false;
+}
+
 /* compressed-tensors -----------------------------------------------------------------------------
  */
 
@@ -53,7 +61,8 @@ static wte_status take_shape(wte__quant_find *f)
     WTE_TRY(wte__quant_need(f, ".weight_shape", &shape));
     WTE_TRY(wte__quant_floats(f, &shape));
     if ((shape.rows != 2 || shape.cols != 1) && (shape.rows != 1 || shape.cols != 2))
-        return wte__quant_same(f, &shape, shape.rows, "entries", &q->packed, 2);
+        return wte__quant_same(f, &shape, shape.rows == 2 ? 2 * shape.cols : shape.rows, "entries",
+                               &q->packed, 2);
     WTE_TRY(wte__quant_number(q, &shape, 0, &rows, f->err));
     WTE_TRY(wte__quant_number(q, &shape, 1, &dim, f->err));
     const bool sane = rows >= 1 && dim >= 1 && rows < 0x1p53 && dim < 0x1p53;
@@ -192,6 +201,10 @@ wte_status wte__quant_plain(wte__quant_find *f)
     q->dim = q->packed.cols;
     q->bits = 8;
     WTE_TRY(wte__quant_small_floats(q, q->packed.type, f->err));
+    if (q->scale.rows < q->rows && q->scale.cols > 1 && in_blocks(q->rows, q->scale.rows) &&
+        in_blocks(q->dim, q->scale.cols))
+        return wte__quant_refuse(f, "compressed-tensors %s-quantized, one scale per block",
+                                 q->packed.type == WTE_I8 ? "int" : "float");
     WTE_TRY(take_scales(f));
     if (q->zero.there) {
         const wte__plane *z = &q->zero, *s = &q->scale;
@@ -226,9 +239,11 @@ static wte_status fit_affine(wte__quant_find *f)
             g = groups[k];
         }
     if (fits > 1) return wte__quant_ambiguous(f, "bits");
-    if (fits == 0)
-        return wte__quant_same(f, &q->scale, scales, "columns", &q->packed,
-                               wte__ceil_div(words * 8, 64));
+    if (fits == 0) {
+        WTE_TRY(wte__quant_same(f, &q->scale, scales, "columns", &q->packed,
+                                wte__ceil_div(words * 8, 64)));
+        return wte__quant_unfit(f, &q->packed, words, "columns", &q->scale, scales);
+    }
     q->bits = b;
     q->group = g;
     return WTE_OK;
@@ -252,9 +267,11 @@ static wte_status open_affine(wte__quant_find *f)
         WTE_TRY(fit_affine(f));
     }
     q->dim = q->packed.cols * 32 / q->bits;
-    if (q->packed.cols * 32 % q->bits != 0 || q->dim % q->group != 0)
-        return wte__quant_same(f, &q->packed, q->packed.cols, "columns", s,
-                               s->cols * q->group * q->bits / 32);
+    if (q->packed.cols * 32 % q->bits != 0 || q->dim % q->group != 0) {
+        WTE_TRY(wte__quant_same(f, &q->packed, q->packed.cols, "columns", s,
+                                s->cols * q->group * q->bits / 32));
+        return wte__quant_unfit(f, &q->packed, q->packed.cols, "columns", s, s->cols);
+    }
     q->groups = s->cols;
     WTE_TRY(wte__quant_floats(f, b));
     WTE_TRY(wte__quant_same(f, b, b->rows, "rows", s, s->rows));

@@ -208,8 +208,8 @@ static const struct {
 
 /* What ends the name of a table's numbers, or of their packed codes (quant.c). */
 static const char *const suffixes[] = {
-    ".weight",        ".qweight",      ".weight_packed", ".W_q",
-    "._weight_qdata", ".weight:qdata", ".weight._data",
+    ".weight",       ".qweight", ".weight_packed", ".W_q",     "._weight_qdata", ".weight:qdata",
+    ".weight._data", ".codes",   ".Qidxs",         ".indices", ".q_weight",      ".trellis",
 };
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))

@@ -128,6 +128,15 @@ static bool is_part(const wte__checking *k, const char *path)
     return false;
 }
 
+/* model.fp16.safetensors beside model.safetensors, or beside its shards: the same model in another
+ * type, which loaders read only when they are asked to. */
+static bool is_variant(const char *part, const char *name, const char *ending)
+{
+    const size_t n = strcspn(part, ".-");
+    const bool plain = part[n] == '-' || strcmp(part + n, ending) == 0;
+    return plain && strncmp(name, part, n) == 0 && name[n] == '.' && strcmp(name + n, ending) != 0;
+}
+
 static wte_status tell_file(folder *f, const char *name, const char *ending, uint64_t bytes)
 {
     wte__checking *k = f->k;
@@ -135,7 +144,7 @@ static wte_status tell_file(folder *f, const char *name, const char *ending, uin
     const char *part = wte_file_part_path(k->file, 0);
     const bool same_kind = ends_with(part, ending) && strncmp(name, "adapter_", 8) != 0;
     wte__show(shown, name, strlen(name));
-    if (!same_kind)
+    if (!same_kind || is_variant(wte__path_base(part), name, ending))
         return wte__check_add(k, WTE__CODE_OTHER_FILE, shown, NULL, "",
                               "%s (%" PRIu64 " bytes) lies beside the weights that were read",
                               shown, bytes);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "tools/check.h"
 #include "tools/pass.h"
+#include "tools/rough.h"
 
 #define PROJECTIONS    256u
 #define WORDS          (PROJECTIONS / 64)
@@ -44,6 +45,7 @@ typedef struct nearness {
     uint64_t in_a;        /* which row is in row_a; WTE_NOWHERE = none */
     void *raw;
     uint64_t failures;
+    wte__rough rough; /* of rows that cannot be looked at where they lie */
     /* of the pass */
     double scale, *sums; /* lanes x cols: whole numbers, so that no order changes a sum */
     uint32_t n_lanes;
@@ -96,6 +98,7 @@ static void visit(void *ctx, uint32_t lane, uint64_t first, size_t n, const void
         const float *x = (const float *)values + i * t->cols;
         if (t->k->table.flags[first + i] & WTE__ROW_NONFINITE) continue;
         sign_row(x, t->cols, &t->sign[first + i]);
+        if (t->rough.steps) wte__rough_set(&t->rough, first + i, x);
         add_row(t->sums + lane * t->cols, x, t->cols, t->scale);
     }
 }
@@ -163,7 +166,7 @@ static uint32_t bits_apart(const signature *a, const signature *b)
 static wte_status try_pair(nearness *t, uint64_t a, uint64_t b)
 {
     uint64_t to = t->leader[a], from = t->leader[b];
-    double cos;
+    double cos = 0;
     if (to == from || t->failures > FAILURES * t->n_items) return WTE_OK;
     if (to > from) {
         const uint64_t keep = to;
@@ -177,8 +180,9 @@ static wte_status try_pair(nearness *t, uint64_t a, uint64_t b)
         from = keep;
     }
     if (bits_apart(&t->sign[to], &t->sign[from]) > MOST_BITS) return WTE_OK;
-    WTE_TRY(cosine(t, to, from, &cos));
-    if (cos < WTE__NEAR_COSINE) {
+    const bool apart = wte__rough_apart(&t->rough, to, from, WTE__NEAR_COSINE);
+    if (!apart) WTE_TRY(cosine(t, to, from, &cos));
+    if (apart || cos < WTE__NEAR_COSINE) {
         t->failures++;
         return WTE_OK;
     }
@@ -341,6 +345,7 @@ static wte_status make_room(nearness *t)
     t->raw = wte__alloc_array(a, t->cols, element);
     t->sums = wte__alloc_zeroed(a, t->n_lanes * t->cols * sizeof *t->sums);
     k->mean = wte__alloc_zeroed(a, t->cols * sizeof *k->mean);
+    if (!k->stored.data) WTE_TRY(wte__rough_make(&t->rough, rows, t->cols, a, k->err));
     if (t->sign && t->leader && t->size && t->items && t->row_a && t->row_b && t->raw && t->sums &&
         k->mean)
         return WTE_OK;
@@ -351,6 +356,7 @@ static void free_room(nearness *t)
 {
     const wte_allocator *a = t->k->opt.allocator;
     const size_t rows = (size_t)t->k->stored.rows;
+    wte__rough_free(&t->rough);
     wte__free(a, t->sign, rows * sizeof *t->sign);
     wte__free(a, t->leader, rows * sizeof *t->leader);
     wte__free(a, t->size, rows * sizeof *t->size);

@@ -153,7 +153,8 @@ static void choose_kernel(scanning *s, const wte_rows *rows)
     s->type = rows->dtype;
     s->wide = WTE_DTYPE_NONE;
     s->cols = (size_t)rows->cols;
-    if (s->cols >= LANES) s->near_equal = 1.001 * (1 + 1 / (double)(s->cols / LANES));
+    const size_t turns = s->cols / LANES;
+    if (turns) s->near_equal = 1.001 * (1 + 1 / (double)turns);
     s->raw_bytes = s->value_bytes = s->cols * wte_dtype_bytes(rows->dtype);
     s->may_overflow = !wte_dtype_fits(rows->dtype, WTE_F16);
     switch (s->type) {

@@ -17,6 +17,10 @@ static const wte__code tie_codes[] = {
 /* jq's path of the flag that decides. */
 static const char *flag_key(const wte__checking *k, char buf[96])
 {
+    if (wte__config_is_params(k->config)) {
+        snprintf(buf, 96, "tied_embeddings");
+        return buf;
+    }
     const char *at = k->config->tie_nested == WTE_FLAG_ABSENT ? "" : k->config->tie_nested_at;
     snprintf(buf, 96, "%.60s%stie_word_embeddings", at, *at ? "." : "");
     return buf;
@@ -100,8 +104,9 @@ wte_status wte__check_tie(wte__checking *k)
 {
     const char *problem = wte_model_head_problem(k->m);
     if (problem[0]) WTE_TRY(tell_unread(k, problem));
-    if (k->input && !problem[0] &&
-        wte__check_wants(k, tie_codes, sizeof tie_codes / sizeof *tie_codes)) {
+    /* without a head nothing is compared, and repairs of all kinds want to know what is loaded */
+    const bool wanted = wte__check_wants(k, tie_codes, sizeof tie_codes / sizeof *tie_codes);
+    if (k->input && !problem[0] && (wanted || !k->head)) {
         wte_tie_options opt = WTE_TIE_OPTIONS_INIT;
         char shown[WTE__NAME_SHOWN], key[96];
         opt.pool = k->opt.pool;

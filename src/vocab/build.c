@@ -131,6 +131,22 @@ static void settle_spelling(wte__vocab_reader *r)
     }
 }
 
+/* Another id of a text that is there. */
+static wte_status enter_again(wte__vocab_reader *r, uint64_t id, wte_bytes text)
+{
+    wte_vocab *v = r->v;
+    const unsigned form = wte__vocab_form(&v->entries[id]);
+    uint64_t at = v->n_again;
+    bool found;
+    if (!wte__grow(v->allocator, (void **)&v->again, &v->again_cap, v->n_again + 1,
+                   sizeof *v->again) ||
+        !wte__names_add(&v->again_names, text, &at, &found))
+        return wte__no_memory(r->err, (v->n_again + 1) * sizeof *v->again, "token names");
+    if (!found) memset(&v->again[v->n_again++], 0, sizeof *v->again);
+    if (v->again[at].count[form]++ == 0) v->again[at].first[form] = id;
+    return WTE_OK;
+}
+
 static wte_status enter_name(wte__vocab_reader *r, uint64_t id)
 {
     wte_vocab *v = r->v;
@@ -144,7 +160,8 @@ static wte_status enter_name(wte__vocab_reader *r, uint64_t id)
     if (!wte__utf8_valid(text)) v->not_utf8++;
     bool two_spaces = v->spelling == WTE_SPELLING_METASPACE && v->entries[id].translated &&
                       memchr(text.data, ' ', (size_t)text.size);
-    if (!found && !two_spaces && text.size <= WTE__VOCAB_LONG) return WTE_OK;
+    if (!two_spaces && text.size <= WTE__VOCAB_LONG)
+        return found ? enter_again(r, id, text) : WTE_OK;
     if (!wte__grow(v->allocator, (void **)&v->odd, &v->odd_cap, v->n_odd + 1, sizeof *v->odd))
         return wte__no_memory(r->err, (uint64_t)(v->n_odd + 1) * sizeof *v->odd, "token names");
     v->odd[v->n_odd++] = (uint32_t)id;

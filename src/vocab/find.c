@@ -41,24 +41,54 @@ static bool written_is(const wte_vocab *v, const wte__vocab_entry *entry, wte_by
     return at == entry->bytes && used == text.size;
 }
 
+static bool same_text(wte_bytes a, wte_bytes b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, (size_t)a.size) == 0);
+}
+
 static bool spelled_is(const wte__vocab_entry *entry, wte_bytes text)
 {
-    return entry->bytes == text.size &&
-           (text.size == 0 || memcmp(entry->text, text.data, (size_t)text.size) == 0);
+    return same_text(wte__vocab_entry_text(entry), text);
 }
 
 /* Matches in the order of preference; an id that matches in two ways counts once. */
 typedef struct matches {
     uint64_t id[3]; /* by name: as spelled, as written, as a byte */
     uint32_t n;
-    uint64_t others; /* among the odd ones */
+    uint64_t others; /* that no name led to */
     uint64_t first_other;
 } matches;
+
+unsigned wte__vocab_form(const wte__vocab_entry *entry)
+{
+    if (!entry->translated) return WTE__FORM_AS_SPELLED;
+    return entry->kind == WTE_TOKEN_BYTE ? WTE__FORM_BYTE : WTE__FORM_TRANSLATED;
+}
+
+static void add_others(matches *m, uint64_t first, uint64_t count)
+{
+    if (m->others == 0) m->first_other = first;
+    m->others += count;
+}
+
+/* Further ids of a name: those of one form match together, or not at all. */
+static void match_again(const wte_vocab *v, wte_bytes name, wte_bytes text, matches *m)
+{
+    uint64_t at;
+    if (!wte__names_find(&v->again_names, name, &at)) return;
+    const wte__vocab_again *again = &v->again[at];
+    for (unsigned form = 0; form < WTE__FORMS; form++) {
+        const wte__vocab_entry *entry = &v->entries[again->first[form]];
+        if (again->count[form] && (spelled_is(entry, text) || written_is(v, entry, text)))
+            add_others(m, again->first[form], again->count[form]);
+    }
+}
 
 static void match_name(const wte_vocab *v, wte_bytes name, wte_bytes text, matches *m)
 {
     uint64_t id;
     if (!wte__names_find(&v->names, name, &id)) return;
+    match_again(v, name, text, m);
     const wte__vocab_entry *entry = &v->entries[id];
     if (!spelled_is(entry, text) && !written_is(v, entry, text)) return;
     for (uint32_t i = 0; i < m->n; i++)
@@ -74,7 +104,7 @@ static void match_odd(const wte_vocab *v, wte_bytes text, matches *m)
         for (uint32_t k = 0; k < m->n; k++) known |= m->id[k] == id;
         if (known || (!spelled_is(&v->entries[id], text) && !written_is(v, &v->entries[id], text)))
             continue;
-        if (m->others++ == 0) m->first_other = id;
+        add_others(m, id, 1);
     }
 }
 
@@ -155,7 +185,7 @@ wte_status wte_vocab_find(const wte_vocab *v, const char *text, uint64_t bytes, 
     match_name(v, asked, asked, &m);
     if (bytes <= WTE__VOCAB_LONG) {
         wte_bytes name = { spelled, wte__spelling_apply(v->spelling, asked, spelled) };
-        match_name(v, name, asked, &m);
+        if (!same_text(name, asked)) match_name(v, name, asked, &m);
     }
     if (bytes == 1) {
         static const char hex[] = "0123456789ABCDEF";

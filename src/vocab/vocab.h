@@ -24,6 +24,14 @@ typedef struct wte__vocab_entry {
     bool repeated;   /* its text means another id */
 } wte__vocab_entry;
 
+/* How tokens of one spelled text are written: those of a form are written alike. */
+enum { WTE__FORM_AS_SPELLED, WTE__FORM_TRANSLATED, WTE__FORM_BYTE, WTE__FORMS };
+
+/* The second and further ids of one spelled text. */
+typedef struct wte__vocab_again {
+    uint64_t first[WTE__FORMS], count[WTE__FORMS]; /* by form */
+} wte__vocab_again;
+
 struct wte_vocab {
     const wte_allocator *allocator;
     char *path; /* of the first file */
@@ -36,8 +44,10 @@ struct wte_vocab {
     uint64_t size, count;
     uint64_t not_utf8, duplicates; /* tokens */
     wte__names names;              /* spelled text -> id */
-    /* ids that the name set cannot lead to: a second id of a text, a text that spells spaces in
-     * two ways, a very long one */
+    wte__names again_names;        /* spelled text -> place in `again` */
+    wte__vocab_again *again;
+    size_t again_cap, n_again;
+    /* ids that no name set leads to: a text that spells spaces in two ways, a very long one */
     uint32_t *odd;
     size_t odd_cap, n_odd;
 };
@@ -87,6 +97,7 @@ wte_status wte__vocab_options_take(wte_vocab_options *o, const wte_vocab_options
 /* Texts longer than this are not looked up by name but compared one by one. */
 #define WTE__VOCAB_LONG 2048u
 wte_bytes wte__vocab_entry_text(const wte__vocab_entry *entry);
+unsigned wte__vocab_form(const wte__vocab_entry *entry);
 /* The text as people write it: bytes needed; writes at most cap. */
 uint64_t wte__vocab_written(const wte_vocab *v, const wte__vocab_entry *entry, uint8_t *out,
                             uint64_t cap);

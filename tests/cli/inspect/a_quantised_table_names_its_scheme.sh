@@ -25,3 +25,7 @@ for path in pathlib.Path(".").glob("*/got"):
     assert [f"{x + 0.0:.7g}" for x in got] == [f"{x + 0.0:.7g}" for x in want], (path, got, want)
 END
 run wte inspect mlx-4 --json
+for model in gptq-v2 ct-int8 bnb-nf4-nested; do
+    wte inspect $model --all --json | grep _bits
+    run wte inspect $model --all | sed -n '/^memory/,$p'
+done
