@@ -35,6 +35,9 @@ typedef struct wte__sweep {
      * = all. */
     const uint64_t *rows;
     uint64_t n_rows;
+    /* How many hidden vectors the whole has that these are a part of; 0 = these are all. The fast
+     * precision chooses by that how to round, so that parts have the bits of the whole. */
+    uint64_t whole;
 } wte__sweep;
 
 #define WTE__TILE_ROWS_MOST 4092u /* of a tile */

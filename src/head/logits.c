@@ -16,6 +16,12 @@ wte_status wte_head_need(const wte_rows *table, const wte_hidden *hidden,
     WTE_TRY(wte__need(best, "wte_head_need: best", err));
     WTE_TRY(wte__head_check(table, hidden, opt, &o, err));
     wte__survey_need(table, hidden, &o, least, best);
+    /* logits themselves take all vectors at once where they can */
+    const wte__sweep s = { .table = table, .hidden = hidden, .o = o };
+    uint64_t least_logits, best_logits;
+    wte__sweep_need(&s, &least_logits, &best_logits);
+    if (*least < least_logits) *least = least_logits;
+    if (*best < best_logits) *best = best_logits;
     return WTE_OK;
 }
 

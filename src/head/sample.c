@@ -124,7 +124,9 @@ static void choose_one(const sampler *p, uint64_t at, wte_hidden *one, wte__swee
     *one = *h;
     one->n = 1;
     if (h->data) one->data = (const char *)h->data + at * (h->row_bytes ? h->row_bytes : tight);
-    *sweep = (wte__sweep){ .table = p->s.sweep.table, .hidden = one, .o = p->s.sweep.o };
+    *sweep = (wte__sweep){
+        .table = p->s.sweep.table, .hidden = one, .o = p->s.sweep.o, .whole = p->s.sweep.hidden->n
+    };
     sweep->o.progress = NULL; /* it has been told already */
 }
 
@@ -245,7 +247,7 @@ uint64_t wte__sample_bytes(const wte__sweep *s)
 {
     const wte_rows *t = s->table;
     wte_hidden one = *s->hidden;
-    wte__sweep sweep = { .table = t, .hidden = &one, .o = s->o };
+    wte__sweep sweep = { .table = t, .hidden = &one, .o = s->o, .whole = s->hidden->n };
     uint64_t whole, tile, best, some = 0;
     one.n = 1;
     wte__sweep_need(&sweep, &whole, &best);

@@ -84,6 +84,7 @@ static uint64_t needed(wte__survey *s, uint64_t n, uint64_t fixed, uint64_t each
     if (!wte_mul_u64(s->sweep.table->rows, 64, &all)) return UINT64_MAX;
     part.n = n;
     sweep.hidden = &part;
+    sweep.whole = s->sweep.hidden->n;
     wte__sweep_need(&sweep, &least, &best);
     if (!wte_mul_u64(wte__survey_bytes(s) + each, n, &all) || !wte_add_u64(all, fixed, &all) ||
         !wte_add_u64(all, best, &all))
@@ -415,6 +416,7 @@ wte_status wte__survey_run(wte__survey *s, uint64_t first, uint64_t n, wte_error
     lay_out(s);
     begin(s);
     sweep.hidden = &s->part;
+    sweep.whole = all->n;
     WTE_TRY(wte__sweep_run(&sweep, err));
     wte__parallel(s->sweep.o.pool, n / JOIN + (n % JOIN != 0), join_some, s);
     return WTE_OK;

@@ -21,6 +21,11 @@
 /* The same, decoded in registers, exactly. */
 #define BLOCKS_VECTORS 2u
 
+static uint64_t whole_of(const wte__sweep *s)
+{
+    return s->whole ? s->whole : s->hidden->n;
+}
+
 static bool has_integers(const wte_rows *t)
 {
     switch (t->packing) {
@@ -36,9 +41,9 @@ static bool has_integers(const wte_rows *t)
 static wte__form choose_form(const wte__sweep *s)
 {
     const wte_rows *t = s->table;
-    const uint64_t n = s->hidden->n;
+    const uint64_t n = whole_of(s);
     const wte__kernels *k = wte__kernels_get(), *plain = &wte__kernels_scalar;
-    const bool blocks = has_integers(t) && (t->packed || !s->rows);
+    const bool blocks = has_integers(t);
     const bool fast = s->o.precision == WTE_PRECISION_FAST && k->fast_few != plain->fast_few;
     const bool stored = !t->packing && (t->dtype == WTE_F32 || t->dtype == WTE_F16);
     if (fast && n <= BYTES_VECTORS && blocks) return WTE__FORM_BYTES;
@@ -93,7 +98,7 @@ void wte__pass_choose(wte__pass *p)
     /* rows that are computed, not read, can be had in any number */
     const bool decoded = p->way > WTE__WAY_READ || (t->packing && p->way == WTE__WAY_READ);
     const bool near =
-        decoded && s->hidden->n <= NEAR_VECTORS && !as_stored(p) && (p->in_memory || t->packed);
+        decoded && whole_of(s) <= NEAR_VECTORS && !as_stored(p) && (p->in_memory || t->packed);
     p->chunk = near ? rows_of(NEAR_BYTES, t->cols, tile) : tile;
 }
 
@@ -145,8 +150,12 @@ static wte_status take_rows(const wte__pass *p, uint64_t row, uint32_t n, uint8_
         return packed ? t->read_packed(t->ctx, row, n, slot, err)
                       : wte_rows_read_block(t, row, n, slot, err);
     if (!packed && t->read_rows) return t->read_rows(t->ctx, s->rows + row, n, slot, err);
-    for (uint32_t i = 0; i < n; i++)
-        memcpy(slot + i * tight, data + s->rows[row + i] * apart, tight);
+    for (uint32_t i = 0; i < n; i++) {
+        if (packed && !data)
+            WTE_TRY(t->read_packed(t->ctx, s->rows[row + i], 1, slot + i * tight, err));
+        else
+            memcpy(slot + i * tight, data + s->rows[row + i] * apart, tight);
+    }
     return WTE_OK;
 }
 
