@@ -386,7 +386,7 @@ static void bad_options_are_refused(void **state)
     REFUSED(opt.out_dtype = WTE_F64, WTE_E_UNSUPPORTED, "not as f64");
     REFUSED((opt.mask = ids, opt.mask_dtype = WTE_F64), WTE_E_ARGUMENT, "a mask of type f64");
     REFUSED(opt.max_norm = -1, WTE_E_ARGUMENT, "max_norm is -1");
-    REFUSED(opt.max_norm = NAN, WTE_E_ARGUMENT, "max_norm is");
+    REFUSED(opt.max_norm = (double)NAN, WTE_E_ARGUMENT, "max_norm is");
     REFUSED((opt.max_norm = 1, opt.norm_type = -2), WTE_E_ARGUMENT, "norm_type is -2");
 #undef REFUSED
 }

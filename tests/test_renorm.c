@@ -237,7 +237,7 @@ static void a_table_that_cannot_be_shortened_is_left_alone(void **state)
     assert_int_equal(changed, 0);
     assert_fails(wte_table_renorm(whole, one, 1, 2, NULL, NULL, &err), err, WTE_E_UNSUPPORTED,
                  WTE_NOWHERE, "renorm: rows of i8 have no norm");
-    assert_fails(wte_table_renorm(t, one, NAN, 2, NULL, NULL, &err), err, WTE_E_ARGUMENT,
+    assert_fails(wte_table_renorm(t, one, (double)NAN, 2, NULL, NULL, &err), err, WTE_E_ARGUMENT,
                  WTE_NOWHERE, "renorm: max_norm");
     assert_fails(wte_table_renorm(t, ids_of(ids, WTE_F32, 1), 1, 2, NULL, NULL, &err), err,
                  WTE_E_ARGUMENT, WTE_NOWHERE, "renorm: ids of type f32");

@@ -135,26 +135,45 @@ static float quiet(float x)
     return x;
 }
 
-/* One bag's maximum over rows of f32, and whose it is. */
-static void trace_bag(const sharing *s, const piece *p, size_t b, const float *rows)
+/* Columns of a maximum that are traced at a time, in arrays that need no memory. */
+#define TRACED 16u
+
+/* Without a branch, since nobody can foretell which number is larger; `n` is a constant where this
+ * is inlined. */
+static inline void take_larger(float *most, uint64_t *where, const float *x, uint64_t position,
+                               size_t n)
 {
-    uint64_t *at = s->job->o.max_at + (p->first_bag + b) * s->cols;
-    uint8_t *out = p->out + b * p->out_stride;
-    bool fresh = b || !p->go_on;
-    for (size_t c = 0; c < s->cols && fresh; c++) at[c] = WTE_NOWHERE;
-    if (fresh) memset(out, 0, s->row_bytes);
-    for (size_t m = b ? p->end[b - 1] : 0; m < p->end[b]; m++, fresh = false) {
-        const uint64_t position = s->job->some_missing ? p->at[m] : p->at[0] + m;
-        for (size_t c = 0; c < s->cols; c++) {
-            float most;
-            const float x = rows[m * s->cols + c];
-            memcpy(&most, out + c * sizeof most, sizeof most);
-            if (!fresh && !(x > most)) continue;
-            most = quiet(x);
-            memcpy(out + c * sizeof most, &most, sizeof most);
-            at[c] = position;
-        }
+    for (size_t k = 0; k < n; k++) {
+        const uint64_t larger = 0 - (uint64_t)(x[k] > most[k]); /* all bits, or none */
+        where[k] ^= (where[k] ^ position) & larger;
+        most[k] = x[k] > most[k] ? x[k] : most[k];
     }
+}
+
+/* Some columns of a bag's maximum over rows of f32, and whose they are. */
+static void trace_columns(const sharing *s, const piece *p, size_t b, const float *rows, size_t c)
+{
+    const size_t n = s->cols - c < TRACED ? s->cols - c : TRACED;
+    uint64_t *at = s->job->o.max_at + (p->first_bag + b) * s->cols + c;
+    uint8_t *out = p->out + b * p->out_stride + c * sizeof(float);
+    bool first = b || !p->go_on;
+    float most[TRACED] = { 0 };
+    uint64_t where[TRACED];
+    for (size_t k = 0; k < TRACED; k++) where[k] = first || k >= n ? WTE_NOWHERE : at[k];
+    if (!first) memcpy(most, out, n * sizeof *most);
+    for (size_t m = b ? p->end[b - 1] : 0; m < p->end[b]; m++, first = false) {
+        const uint64_t position = s->job->some_missing ? p->at[m] : p->at[0] + m;
+        const float *x = rows + m * s->cols + c;
+        if (first) memcpy(most, x, n * sizeof *most);
+        for (size_t k = 0; k < n && first; k++) where[k] = position;
+        if (n == TRACED)
+            take_larger(most, where, x, position, TRACED);
+        else
+            take_larger(most, where, x, position, n);
+    }
+    for (size_t k = 0; k < n; k++) most[k] = quiet(most[k]);
+    memcpy(out, most, n * sizeof *most);
+    memcpy(at, where, n * sizeof *at);
 }
 
 static void reduce(const sharing *s, const piece *p, const wte__stored *from, size_t known)
@@ -183,7 +202,8 @@ static wte_status reduce_piece(const sharing *s, piece *p, uint8_t *scratch, wte
                             scratch + s->fetched_bytes, err));
     if (s->job->o.max_at) {
         for (size_t b = 0; b < p->n_bags; b++)
-            trace_bag(s, p, b, (const float *)(const void *)scratch);
+            for (size_t c = 0; c < s->cols; c += TRACED)
+                trace_columns(s, p, b, (const float *)(const void *)scratch, c);
         return WTE_OK;
     }
     wte__stored fetched = s->stored;
@@ -230,7 +250,7 @@ static wte_status reduce_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_err
     const wte__bag_job *job = s->job;
     const uint64_t first = chunk * s->chunk_bags, left = job->n_bags - first;
     const uint64_t last = first + (left < s->chunk_bags ? left : s->chunk_bags);
-    uint8_t *scratch = s->scratch + slot * s->slot_bytes;
+    uint8_t *scratch = s->scratch ? s->scratch + slot * s->slot_bytes : NULL;
     place at = { first, wte__bag_begin(job, first), 0 };
     piece p;
     while (at.bag < last) {

@@ -14,6 +14,11 @@
 /* ... and for rows that are only converted: half of the first-level cache. */
 #define CONVERT_BYTES ((size_t)16 << 10)
 
+static bool shortens(const wte__fetch *f)
+{
+    return f->limit.max_norm > 0;
+}
+
 static bool is_narrow(wte_dtype type)
 {
     return type == WTE_F16 || type == WTE_BF16;
@@ -30,7 +35,7 @@ static bool through_f32(const wte__fetch *f)
 static void choose_kernels(wte__fetch *f)
 {
     const wte_rows *r = f->rows;
-    f->direct = !f->limit.max_norm &&
+    f->direct = !shortens(f) &&
                 ((r->packing && r->packed &&
                   wte__stored_packed(r->packing, r->cols, r->packed, r->packed_row_bytes,
                                      &f->stored, &f->kernels)) ||
@@ -54,10 +59,10 @@ void wte__fetch_init(wte__fetch *f, size_t out_stride)
     f->in_bytes = (size_t)r->cols * wte_dtype_bytes(r->dtype);
     f->out_bytes = (size_t)r->cols * wte_dtype_bytes(f->out_type);
     choose_kernels(f);
-    const bool as_is = r->dtype == f->out_type && f->scale == 1.0f && !f->limit.max_norm;
+    const bool as_is = r->dtype == f->out_type && f->scale == 1.0f && !shortens(f);
     f->copies = as_is && !(f->direct && r->packing && r->packed);
     const bool in_place = f->copies && out_stride == f->out_bytes;
-    const bool from_table = f->direct || (f->from_view && !f->limit.max_norm);
+    const bool from_table = f->direct || (f->from_view && !shortens(f));
     f->staged = !from_table && !in_place;
     const bool kernel = f->kernels.lookup != NULL;
     f->widened =
@@ -151,7 +156,7 @@ static wte_status stage(const wte__fetch *f, const uint64_t *row, size_t n, uint
                                         f->in_bytes, false);
     else
         WTE_TRY(r->read_rows(r->ctx, row, n, to, err));
-    for (size_t i = 0; f->limit.max_norm > 0 && i < n; i++)
+    for (size_t i = 0; shortens(f) && i < n; i++)
         (void)wte__renorm_row(&f->limit, r->dtype, to + i * f->in_bytes, (size_t)r->cols);
     return WTE_OK;
 }

@@ -46,7 +46,7 @@ static wte_status copy_block(void *ctx, uint64_t block, uint32_t slot, wte_error
     const uint64_t first = block * s->block, left = j->ids.count - first;
     const uint32_t n = left < s->block ? (uint32_t)left : s->block;
     uint8_t *out = j->out + first * j->out_stride;
-    uint8_t *scratch = s->scratch + slot * s->fetch.scratch_bytes;
+    uint8_t *scratch = s->scratch ? s->scratch + slot * s->fetch.scratch_bytes : NULL;
     uint64_t row[WTE__IDS_BLOCK + WTE__IDS_AHEAD];
     wte__ids_rows(j->ids, first, n, &j->rules, j->zeros, row);
     if (!j->zeros) {

@@ -217,34 +217,40 @@ BAG_INLINE void bag_in_memory(const wte__bags *job, const bag_walk *walk, bag_sp
     }
 }
 
-/* A bag of rows of BAG_VECTORS whole vectors, its sums in registers. */
+/* Member i of a bag whose rows have BAG_VECTORS whole vectors joins the sums. */
+BAG_INLINE void take_member(const bag_walk *walk, size_t i, bag_way way, vec by,
+                            vec sum[BAG_VECTORS], size_t bits, read_vec read, read_params params)
+{
+    const size_t line = BAG_LINE * 8 / bits;
+    const char *codes = codes_of(walk, i), *next = row_ahead(walk, i);
+    const row_params p = params(walk->from, codes);
+    __builtin_prefetch(next + walk->from->row_bytes - 1);
+    BAG_UNROLLED
+    for (size_t k = 0; k < BAG_VECTORS; k++) {
+        const size_t c = k * VEC_LANES;
+        const vec x = read(codes + c * bits / 8, VEC_LANES, &p);
+        if (c % line == 0) __builtin_prefetch(next + c * bits / 8);
+        sum[k] = bag_join(way, sum[k], x, by);
+    }
+}
+
+/* Such a bag, its sums in registers. */
 BAG_INLINE void bag_in_registers(const wte__bags *job, const bag_walk *walk, bag_span bag,
                                  size_t bits, read_vec read, read_params params)
 {
-    const size_t line = BAG_LINE * 8 / bits;
-    bool first = bag.fresh && walk->way == BAG_MAX;
+    const vec one = vec_set(1.0f), divisor = bag.divisor ? vec_set(*bag.divisor) : one;
     vec sum[BAG_VECTORS];
     BAG_UNROLLED
     for (size_t k = 0; k < BAG_VECTORS; k++)
         sum[k] =
             bag.fresh ? vec_zero() : vec_load(bag.to + k * VEC_LANES * sizeof(float), VEC_LANES);
-    for (size_t i = bag.begin; i < bag.end; i++, first = false) {
-        const char *codes = codes_of(walk, i), *next = row_ahead(walk, i);
-        const row_params p = params(walk->from, codes);
-        const vec by = weight_of(job, walk->way, i);
-        __builtin_prefetch(next + walk->from->row_bytes - 1);
-        BAG_UNROLLED
-        for (size_t k = 0; k < BAG_VECTORS; k++) {
-            const size_t c = k * VEC_LANES;
-            const vec x = read(codes + c * bits / 8, VEC_LANES, &p);
-            if (c % line == 0) __builtin_prefetch(next + c * bits / 8);
-            sum[k] = first ? vec_quiet(x) : bag_join(walk->way, sum[k], x, by);
-        }
-    }
-    const vec by = vec_set(bag.divisor ? *bag.divisor : 1.0f);
+    if (bag.fresh && walk->way == BAG_MAX && bag.begin < bag.end)
+        take_member(walk, bag.begin++, BAG_FIRST, one, sum, bits, read, params);
+    for (size_t i = bag.begin; i < bag.end; i++)
+        take_member(walk, i, walk->way, weight_of(job, walk->way, i), sum, bits, read, params);
     BAG_UNROLLED
     for (size_t k = 0; k < BAG_VECTORS; k++)
-        vec_store(bag.to + k * VEC_LANES * sizeof(float), vec_div(sum[k], by), VEC_LANES);
+        vec_store(bag.to + k * VEC_LANES * sizeof(float), vec_div(sum[k], divisor), VEC_LANES);
 }
 
 BAG_INLINE void reduce(const wte__bags *job, bag_way way, size_t bits, read_vec read,
