@@ -21,9 +21,9 @@
 #define COLS    128u
 #define BAGS    4096u
 #define EACH    40u
-#define IDS     (BAGS * EACH)
+#define IDS     ((size_t)BAGS * EACH)
 #define BATCHES 8u
-#define LINE    64u
+#define LINE    ((size_t)64)
 
 typedef struct setting {
     wte_rows rows;
@@ -42,9 +42,7 @@ typedef struct setting {
 
 static void run_bags(setting *s, uint32_t input, wte_bag_mode mode, const float *weights)
 {
-    const wte_ids ids = { .data = s->ids + (size_t)(input % BATCHES) * IDS,
-                          .type = WTE_I64,
-                          .count = IDS };
+    const wte_ids ids = { .data = s->ids + input % BATCHES * IDS, .type = WTE_I64, .count = IDS };
     const wte_ids none = { .type = WTE_I64 };
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     wte_error err;
@@ -85,10 +83,10 @@ static uint64_t word_at(const char *at)
 static void read_lines(void *ctx, uint64_t part)
 {
     setting *s = ctx;
-    const uint32_t n = IDS / s->threads;
-    const int64_t *ids = s->ids + (size_t)(s->input % BATCHES) * IDS + part * n;
+    const size_t n = IDS / s->threads;
+    const int64_t *ids = s->ids + s->input % BATCHES * IDS + part * n;
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *row = s->data + (size_t)ids[i] * s->row_bytes;
         const size_t later = i + s->ahead < n ? i + s->ahead : n - 1;
         const char *next = s->data + (size_t)ids[later] * s->row_bytes;
@@ -127,7 +125,7 @@ static void read_streams(void *ctx, uint64_t part)
     setting *s = ctx;
     const size_t lines = (s->row_bytes + LINE - 1) / LINE;
     const size_t each = IDS / s->threads * lines / s->streams * LINE;
-    const size_t shift = s->input % BATCHES * (size_t)LINE * 64;
+    const size_t shift = s->input % BATCHES * LINE * 64;
     const char *from = s->data + shift + part * each * s->streams;
     uint64_t sum = 0;
     for (size_t at = 0; at < each; at += LINE)
@@ -190,7 +188,7 @@ static void make_ids(int64_t *ids, int zipf)
         order[i] = order[k];
         order[k] = (int64_t)i;
     }
-    for (size_t i = 0; i < (size_t)BATCHES * IDS; i++) {
+    for (size_t i = 0; i < BATCHES * IDS; i++) {
         const double u = (double)(bench_noise(&noise) >> 11) * 0x1p-53;
         uint64_t low = 0, high = ROWS - 1;
         while (zipf && low < high) {
@@ -223,7 +221,7 @@ static void make_rows(const stored_type *t, setting *s)
     wte_error err;
     s->row_bytes = (size_t)(t->packing ? wte_packed_bytes(t->packing, COLS)
                                        : COLS * (uint64_t)wte_dtype_bytes(t->type));
-    char *data = bench_buffer(ROWS * s->row_bytes + ((size_t)IDS * LINE * 2));
+    char *data = bench_buffer(ROWS * s->row_bytes + IDS * LINE * 2);
     for (size_t i = 0; i < ROWS * s->row_bytes; i++) data[i] = (char)(0x30 + i % 13);
     s->data = data;
     if (t->packing > 1000)
@@ -262,7 +260,7 @@ static void bench_type(const stored_type *t, setting *s, int64_t *ids)
 
 int main(int argc, char **argv)
 {
-    static int64_t ids[(size_t)BATCHES * IDS];
+    static int64_t ids[BATCHES * IDS];
     static float weights[IDS];
     setting s = { .ids = ids, .weights = weights };
     s.out = bench_buffer((size_t)BAGS * COLS * sizeof(float));

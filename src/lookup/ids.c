@@ -115,9 +115,9 @@ static void judge_one(uint64_t position, int64_t id, const wte__id_rules *rules,
 /* The processor's own prefetchers stop at the end of each page. */
 static void prefetch_block(wte_ids ids, uint64_t first)
 {
-    const size_t size = wte_dtype_bytes(ids.type);
+    const size_t size = wte_dtype_bytes(ids.type), bytes = size * WTE__IDS_BLOCK;
     const uint8_t *at = (const uint8_t *)ids.data + first * size;
-    for (size_t i = 0; i < WTE__IDS_BLOCK * size; i += 64) __builtin_prefetch(at + i);
+    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(at + i);
 }
 
 void wte__ids_judge(wte_ids ids, const wte__id_rules *rules, wte_bad_ids *report)
@@ -127,7 +127,7 @@ void wte__ids_judge(wte_ids ids, const wte__id_rules *rules, wte_bad_ids *report
     for (uint64_t first = 0; first < ids.count; first += WTE__IDS_BLOCK) {
         const uint64_t left = ids.count - first;
         const uint32_t n = left < WTE__IDS_BLOCK ? (uint32_t)left : WTE__IDS_BLOCK;
-        if (left >= 3 * WTE__IDS_BLOCK) prefetch_block(ids, first + 2 * WTE__IDS_BLOCK);
+        if (left - n >= 2 * n) prefetch_block(ids, first + n + n);
         read_ids(ids, first, n, row);
         if (all_good(row, n, rules)) continue;
         for (uint32_t i = 0; i < n; i++) judge_one(first + i, (int64_t)row[i], rules, report);

@@ -259,7 +259,7 @@ BAG_INLINE void reduce(const wte__bags *job, bag_way way, size_t bits, read_vec 
     const wte__stored from = job->from; /* a copy, which no store can change */
     bag_walk walk = walk_of(&from, job->rows, job->known, BAG_AHEAD);
     walk.way = way;
-    const bool in_registers = from.cols == BAG_VECTORS * VEC_LANES;
+    const bool in_registers = from.cols == (size_t)BAG_VECTORS * VEC_LANES;
     size_t begin = 0;
     fetch_first_rows(&walk);
     for (size_t b = 0; b < job->n_bags; b++) {
