@@ -49,7 +49,9 @@ const char *bench_limit_name(bench_kind kind);
 const char *bench_limit_way(bench_kind kind, uint32_t way);
 /* Seconds that it takes, done once. */
 double bench_limit_run(bench_team *team, const bench_limit *l, uint32_t way);
-double bench_now(void);
+/* The clock for this many threads: of one, the processor's time that it got, which others who want
+ * the processor do not lengthen; of more, the time that passes. */
+double bench_clock(uint32_t threads);
 
 /* Operations ------------------------------------------------------------------------------------
  */

@@ -53,6 +53,7 @@ TARGET static inline __attribute__((always_inline)) void LOOP(gather_with)(const
         const char *next = p->table + (size_t)p->ids[i + far < p->n ? i + far : i] * row;
         const char *last = p->table + (size_t)p->ids[i + far + 1 < p->n ? i + far + 1 : i] * row;
         char *to = p->out + i * p->width;
+        if (ahead && row % 64) __builtin_prefetch(next + row - 1);
         for (size_t line = 0, o = 0; line < lines; line++) {
             const size_t at = line * 64 + 64 <= row ? line * 64 : row - 64, want = at + within;
             if (ahead) __builtin_prefetch(want < row ? next + want : last + (want - row));
@@ -79,22 +80,39 @@ TARGET static void LOOP(gather_past)(const bench_part *p, size_t ahead)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-TARGET static uint64_t LOOP(sum)(const bench_part *p, size_t rows_ahead)
+/* `lines` is a constant where this is called: short rows do not pay for a loop within the loop. */
+TARGET static inline __attribute__((always_inline)) uint64_t LOOP(sum_with)(const bench_part *p,
+                                                                            size_t rows_ahead,
+                                                                            size_t lines)
 {
-    const size_t row = p->row, lines = (row + 63) / 64;
+    const size_t row = p->row;
     LOOP(words) a = { 0 };
     for (size_t i = 0; i < p->n; i++) {
         const char *from = p->table + (size_t)p->ids[i] * row;
         const char *next =
             p->table + (size_t)p->ids[i + rows_ahead < p->n ? i + rows_ahead : i] * row;
+        if (row % 64)
+            __builtin_prefetch(next + row - 1); /* rows that begin within a line end in one more */
+        UNROLLED
         for (size_t line = 0; line < lines; line++) {
-            const size_t at = line * 64 + 64 <= row ? line * 64 : row - 64;
+            const size_t at = line + 1 < lines ? line * 64 : row - 64;
             __builtin_prefetch(next + at);
             for (size_t k = 0; k < 64; k += VECTOR)
                 a ^= *(const LOOP(words) *)(const void *)(from + at + k);
         }
     }
     return a[0] ^ a[VECTOR / 8 - 1];
+}
+
+TARGET static uint64_t LOOP(sum)(const bench_part *p, size_t rows_ahead)
+{
+    switch ((p->row + 63) / 64) {
+    case 2: return LOOP(sum_with)(p, rows_ahead, 2);
+    case 3: return LOOP(sum_with)(p, rows_ahead, 3);
+    case 4: return LOOP(sum_with)(p, rows_ahead, 4);
+    case 8: return LOOP(sum_with)(p, rows_ahead, 8);
+    default: return LOOP(sum_with)(p, rows_ahead, (p->row + 63) / 64);
+    }
 }
 
 /* 12 sums that do not wait for each other: more than any machine has under way. */

@@ -76,18 +76,29 @@ static void choose_ways(measurement *m)
     }
 }
 
+static uint32_t threads_of(const bench *b)
+{
+    return b->pool ? b->threads : 1;
+}
+
+/* Time that passes, for the budget. */
+static double now(void)
+{
+    return bench_clock(0);
+}
+
 static wte_status run_rounds(measurement *m, double until, wte_error *err)
 {
+    const uint32_t threads = threads_of(m->b);
     const uint32_t least = m->b->quick ? ROUNDS_QUICK : ROUNDS_LEAST;
     wte_status status = m->op->run ? m->op->run(m->b, m->op, m->input++, err) : WTE_OK;
-    while (status == WTE_OK && m->rounds < ROUNDS_MOST &&
-           (m->rounds < least || bench_now() < until)) {
+    while (status == WTE_OK && m->rounds < ROUNDS_MOST && (m->rounds < least || now() < until)) {
         const double limit = run_limits(m);
         double seconds = limit;
         if (m->op->run) {
-            const double start = bench_now();
+            const double start = bench_clock(threads);
             status = m->op->run(m->b, m->op, m->input++, err);
-            seconds = bench_now() - start;
+            seconds = bench_clock(threads) - start;
         }
         m->seconds[m->rounds] = seconds;
         m->share[m->rounds++] = limit / seconds;
@@ -110,7 +121,7 @@ static void describe(measurement *m, bench_result *out)
     qsort(m->seconds, n, sizeof *m->seconds, by_size);
     qsort(m->share, n, sizeof *m->share, by_size);
     const char *way = bench_limit_way(op->limit[binding].kind, m->way[binding]);
-    *out = (bench_result){ .threads = m->b->pool ? m->b->threads : 1,
+    *out = (bench_result){ .threads = threads_of(m->b),
                            .rounds = n,
                            .seconds = m->seconds[n / 2],
                            .seconds_low = m->seconds[n / 4],
@@ -163,17 +174,17 @@ static int measure_all(bench *b, bench_team *teams[2], bench_results *results)
     double seconds;
     cli_progress bar;
     cli_real(c, "seconds", b->quick ? 7 : 45, &seconds);
-    const double end = bench_now() + seconds;
+    const double end = now() + seconds;
     cli_progress_start(&bar, c, "measuring");
     int code = CLI_DONE;
     for (size_t i = 0; i < b->n_ops * turns && !code; i++) {
         const bench_op *op = &b->ops[i / turns];
         const uint32_t turn = (uint32_t)(i % turns);
-        const double now = bench_now(), left = end > now ? end - now : 0;
+        const double start = now(), left = end > start ? end - start : 0;
         bench_result one;
         bar.callback.report(bar.callback.ctx, i, b->n_ops * turns);
         b->pool = turn ? pool : NULL;
-        const double until = now + left / (double)(b->n_ops * turns - i);
+        const double until = start + left / (double)(b->n_ops * turns - i);
         if (measure(b, op, teams[turn], until, &one) != WTE_OK) code = CLI_OUTPUT;
         if (!code && !bench_results_add(results, &one))
             code = cli_say_fail(c, CLI_OUTPUT, "out of memory for the results");
