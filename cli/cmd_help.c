@@ -140,17 +140,18 @@ static void print_man(FILE *out)
         wte_version());
     const cli_command *command;
     for (size_t i = 0; (command = cli_command_at(i)); i++) print_man_command(out, command);
-    fputs(".SH EXIT STATUS\n"
-          ".TP\n.B 0\ndone\n"
-          ".TP\n.B 1\nran well, the answer is no\n"
-          ".TP\n.B 2\nusage: unknown option, an id or a name typed that does not exist\n"
-          ".TP\n.B 3\ninput missing, unreadable or malformed\n"
-          ".TP\n.B 4\ninput fine, but unsupported or over a limit\n"
-          ".TP\n.B 5\noutput or system failed\n"
-          ".SH ENVIRONMENT\n"
-          ".TP\n.B WTE_ISA\nthe best instruction set that may be used: scalar, avx2, avx512, avx512_bf16_vnni\n"
-          ".TP\n.B NO_COLOR\nwhen set and not empty, no colours\n",
-          out);
+    fputs(
+        ".SH EXIT STATUS\n"
+        ".TP\n.B 0\ndone\n"
+        ".TP\n.B 1\nran well, the answer is no\n"
+        ".TP\n.B 2\nusage: unknown option, an id or a name typed that does not exist\n"
+        ".TP\n.B 3\ninput missing, unreadable or malformed\n"
+        ".TP\n.B 4\ninput fine, but unsupported or over a limit\n"
+        ".TP\n.B 5\noutput or system failed\n"
+        ".SH ENVIRONMENT\n"
+        ".TP\n.B WTE_ISA\nthe best instruction set that may be used: scalar, avx2, avx512, avx512_bf16_vnni, neon\n"
+        ".TP\n.B NO_COLOR\nwhen set and not empty, no colours\n",
+        out);
 }
 
 static const cli_option options[] = {

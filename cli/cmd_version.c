@@ -100,6 +100,7 @@ const cli_command cmd_version = {
     .synopsis = "",
     .summary = "print the version, and which instruction set serves each kernel",
     .common = CLI_WITH_JSON,
-    .notes = "The environment's WTE_ISA caps the instruction sets: scalar, avx2, avx512 or avx512_bf16_vnni.",
+    .notes =
+        "The environment's WTE_ISA caps the instruction sets: scalar, avx2, avx512, avx512_bf16_vnni or neon.",
     .run = run,
 };

@@ -1,5 +1,5 @@
-/* Vectors of 8 f32 for bag_x86.h, and how they are read from stored rows. For kernel_avx2.c, which
- * has eight_<type>. */
+/* Vectors of 8 f32 for bag_vectors.h, and how they are read from stored rows. For kernel_avx2.c,
+ * which has eight_<type>. */
 #ifndef WTE_SRC_NUM_BAG_AVX2_H
 #define WTE_SRC_NUM_BAG_AVX2_H
 #include <immintrin.h>
@@ -66,6 +66,10 @@ ALWAYS_INLINE void vec_store(char *to, vec x, size_t n)
 ALWAYS_INLINE void vec_stream(char *to, vec x)
 {
     _mm256_stream_ps((float *)(void *)to, x);
+}
+ALWAYS_INLINE void vec_fence(void)
+{
+    _mm_sfence();
 }
 
 #define X(name)                                                                                    \
@@ -135,7 +139,7 @@ ALWAYS_INLINE vec read_row2(const char *from, size_t n, const row_params *p)
     return read_codes(from, n, p, 2);
 }
 
-#include "num/bag_x86.h"
+#include "num/bag_vectors.h"
 
 #define X(name, bits) BAG_KERNELS(name, bits, avx2)
 WTE__STORED_LIST(X)

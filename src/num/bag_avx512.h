@@ -1,4 +1,4 @@
-/* Vectors of 16 f32 for bag_x86.h, and how they are read from stored rows. For kernel_avx512.c,
+/* Vectors of 16 f32 for bag_vectors.h, and how they are read from stored rows. For kernel_avx512.c,
  * which has sixteen_<type> and lanes_of. */
 #ifndef WTE_SRC_NUM_BAG_AVX512_H
 #define WTE_SRC_NUM_BAG_AVX512_H
@@ -64,6 +64,10 @@ ALWAYS_INLINE void vec_store(char *to, vec x, size_t n)
 ALWAYS_INLINE void vec_stream(char *to, vec x)
 {
     _mm512_stream_ps((float *)(void *)to, x);
+}
+ALWAYS_INLINE void vec_fence(void)
+{
+    _mm_sfence();
 }
 
 #define X(name)                                                                                    \
@@ -140,7 +144,7 @@ ALWAYS_INLINE vec read_row2(const char *from, size_t n, const row_params *p)
     return _mm512_permutexvar_ps(_mm512_srlv_epi32(_mm512_set1_epi32((int)word), by), p->values);
 }
 
-#include "num/bag_x86.h"
+#include "num/bag_vectors.h"
 
 #define X(name, bits) BAG_KERNELS(name, bits, avx512)
 WTE__STORED_LIST(X)

@@ -1,4 +1,4 @@
-/* Lookups and bags for every x86 vector width. An instruction set's file defines
+/* Lookups and bags for any vector width. An instruction set's file defines
  *
  *     vec, VEC_LANES         a vector of f32, and how many it holds
  *     row_params             what the rowwise readers need of a row: scale and bias, or values
@@ -8,6 +8,7 @@
  *     vec_quiet              a NaN becomes quiet
  *     vec_load, vec_store(to, x, n)      n lanes
  *     vec_stream(to, x)      all lanes, past the caches, `to` aligned to 64 bytes
+ *     vec_fence()            orders those before what follows, which nothing else does
  *
  * and then includes this. Everything here is static, so that no code of one instruction set can be
  * linked into another's; and inlined, so that the type and what is done with it are constants in
@@ -15,8 +16,8 @@
  *
  * Rows are anywhere in the table, so each is prefetched some rows before it is read, line by line
  * among the arithmetic of another; the list of rows goes on across the ends of bags. */
-#ifndef WTE_SRC_NUM_BAG_X86_H
-#define WTE_SRC_NUM_BAG_X86_H
+#ifndef WTE_SRC_NUM_BAG_VECTORS_H
+#define WTE_SRC_NUM_BAG_VECTORS_H
 #include <stdint.h>
 #include <string.h>
 
@@ -174,7 +175,7 @@ BAG_INLINE void lookup_any(const wte__lookup *job, size_t bits, read_vec read, r
     if (job->n == 0) return;
     if (lookup_streams(job)) {
         look_up(job, true, bits, read, params);
-        _mm_sfence(); /* nothing else orders streaming stores before what follows */
+        vec_fence();
     } else {
         look_up(job, false, bits, read, params);
     }

@@ -1,0 +1,161 @@
+/* Vectors of 8 f32 for bag_vectors.h, and how they are read from stored rows. For kernel_neon.c,
+ * which has `eight` and eight_<type>. */
+#ifndef WTE_SRC_NUM_BAG_NEON_H
+#define WTE_SRC_NUM_BAG_NEON_H
+#include <arm_neon.h>
+#include <string.h>
+
+#define VEC_LANES 8u
+typedef eight vec;
+
+typedef struct row_params {
+    vec scale, bias;
+} row_params;
+
+ALWAYS_INLINE vec vec_set(float x)
+{
+    return (vec){ vdupq_n_f32(x), vdupq_n_f32(x) };
+}
+ALWAYS_INLINE vec vec_zero(void)
+{
+    return vec_set(0);
+}
+ALWAYS_INLINE vec vec_add(vec a, vec b)
+{
+    return (vec){ vaddq_f32(a.low, b.low), vaddq_f32(a.high, b.high) };
+}
+ALWAYS_INLINE vec vec_mul(vec a, vec b)
+{
+    return (vec){ vmulq_f32(a.low, b.low), vmulq_f32(a.high, b.high) };
+}
+ALWAYS_INLINE vec vec_div(vec a, vec b)
+{
+    return (vec){ vdivq_f32(a.low, b.low), vdivq_f32(a.high, b.high) };
+}
+/* The maximum of the instruction set makes NaN of one NaN and a number, and tells zeros apart. */
+ALWAYS_INLINE vec vec_max(vec a, vec b)
+{
+    return (vec){ vbslq_f32(vcgtq_f32(a.low, b.low), a.low, b.low),
+                  vbslq_f32(vcgtq_f32(a.high, b.high), a.high, b.high) };
+}
+ALWAYS_INLINE vec vec_quiet(vec x)
+{
+    return (vec){ four_quiet(x.low), four_quiet(x.high) };
+}
+ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return (vec){ vfmaq_f32(c.low, a.low, b.low), vfmaq_f32(c.high, a.high, b.high) };
+}
+/* Fewer than 8 go through a buffer: nothing beyond them is touched. */
+ALWAYS_INLINE vec vec_load(const char *from, size_t n)
+{
+    char part[8 * sizeof(float)] = { 0 };
+    if (n == VEC_LANES) return eight_f32(from);
+    memcpy(part, from, n * sizeof(float));
+    return eight_f32(part);
+}
+ALWAYS_INLINE void vec_store(char *to, vec x, size_t n)
+{
+    char part[8 * sizeof(float)];
+    if (n == VEC_LANES) {
+        put_8_floats(to, x);
+        return;
+    }
+    put_8_floats(part, x);
+    memcpy(to, part, n * sizeof(float));
+}
+/* As with gathering: cores see by themselves that whole lines are written. */
+ALWAYS_INLINE void vec_stream(char *to, vec x)
+{
+    put_8_floats(to, x);
+}
+ALWAYS_INLINE void vec_fence(void)
+{
+}
+
+#define X(name)                                                                                    \
+    ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
+    {                                                                                              \
+        (void)s;                                                                                   \
+        (void)codes;                                                                               \
+        return (row_params){ vec_zero(), vec_zero() };                                             \
+    }
+X(f32)
+X(f16)
+X(bf16)
+X(i8)
+#undef X
+ALWAYS_INLINE row_params scale_and_bias(const wte__stored *s, const char *codes)
+{
+    const char *at = codes + s->scale_at;
+    uint32_t halves;
+    float pair[2];
+    if (s->f32_scale) {
+        memcpy(pair, at, sizeof pair);
+    } else {
+        memcpy(&halves, at, sizeof halves);
+        vst1_f32(pair, vget_low_f32(vcvt_f32_f16(vreinterpret_f16_u32(vdup_n_u32(halves)))));
+    }
+    return (row_params){ vec_set(pair[0]), vec_set(pair[1]) };
+}
+#define X(name)                                                                                    \
+    ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
+    {                                                                                              \
+        return scale_and_bias(s, codes);                                                           \
+    }
+X(row8)
+X(row4)
+X(row2)
+#undef X
+
+#define X(name, size, read)                                                                        \
+    ALWAYS_INLINE vec read_##name(const char *from, size_t n, const row_params *p)                 \
+    {                                                                                              \
+        char part[VEC_LANES * (size)] = { 0 };                                                     \
+        (void)p;                                                                                   \
+        if (n == VEC_LANES) return read(from);                                                     \
+        memcpy(part, from, n *(size));                                                             \
+        return read(part);                                                                         \
+    }
+X(f32, 4, eight_f32)
+X(f16, 2, eight_f16)
+X(bf16, 2, eight_bf16_as_is) /* what follows makes a NaN quiet */
+X(i8, 1, eight_i8)
+X(u8, 1, eight_u8)
+#undef X
+ALWAYS_INLINE vec read_row8(const char *from, size_t n, const row_params *p)
+{
+    return vec_fma(read_u8(from, n, p), p->scale, p->bias);
+}
+/* Four codes of `bits` bits each, of which the first is in the lowest bits of the word. */
+ALWAYS_INLINE float32x4_t four_codes(uint32_t word, size_t bits)
+{
+    const int32_t b = (int32_t)bits, by[4] = { 0, -b, -2 * b, -3 * b };
+    const uint32x4_t moved = vshlq_u32(vdupq_n_u32(word), vld1q_s32(by));
+    return vcvtq_f32_u32(vandq_u32(moved, vdupq_n_u32((1u << bits) - 1)));
+}
+ALWAYS_INLINE vec read_codes(const char *from, size_t n, const row_params *p, size_t bits)
+{
+    uint32_t word = 0;
+    if (n == VEC_LANES)
+        memcpy(&word, from, bits);
+    else
+        memcpy(&word, from, (n * bits + 7) / 8);
+    const vec codes = { four_codes(word, bits), four_codes(word >> 4 * bits, bits) };
+    return vec_fma(codes, p->scale, p->bias);
+}
+ALWAYS_INLINE vec read_row4(const char *from, size_t n, const row_params *p)
+{
+    return read_codes(from, n, p, 4);
+}
+ALWAYS_INLINE vec read_row2(const char *from, size_t n, const row_params *p)
+{
+    return read_codes(from, n, p, 2);
+}
+
+#include "num/bag_vectors.h"
+
+#define X(name, bits) BAG_KERNELS(name, bits, neon)
+WTE__STORED_LIST(X)
+#undef X
+#endif
