@@ -1,5 +1,5 @@
-# Cross-compilation for 64-bit ARM, where only the plain C kernels serve; tests run under qemu-user. CONTRIBUTING.md says
-# what to install. WTE_ARM64_ROOT: a folder with that machine's cmocka, xxhash and zlib, where the system has none.
+# Cross-compilation for 64-bit ARM; tests run under qemu-user. scripts/test-arm64 does all of it and says what to
+# install. WTE_ARM64_ROOT: a folder with that machine's cmocka, xxhash and zlib, where the system has none.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -493,14 +493,18 @@ static void kernels_are_listed_with_the_set_that_serves_them(void **state)
     assert_null(wte_kernel_isa(SIZE_MAX, NULL));
 }
 
-/* What wte_isa_check says in a process with that WTE_ISA: its message on a pipe. */
+/* What wte_isa_check says in a process with that WTE_ISA: its message on a pipe. A program of
+ * another processor is run by what WTE_EMULATOR names, as words for the shell. */
 static void isa_check_in_child(const char *value, char *said, int said_bytes)
 {
-    char self[4096], command[5000];
+    char self[4096], command[6000];
+    const char *emulator = getenv("WTE_EMULATOR");
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     assert_true(n > 0);
     self[n] = '\0';
-    snprintf(command, sizeof command, "WTE_ISA='%s' '%s' isa-check", value, self);
+    const int length = snprintf(command, sizeof command, "WTE_ISA='%s' %s '%s' isa-check", value,
+                                emulator ? emulator : "", self);
+    assert_in_range(length, 0, sizeof command - 1);
     FILE *child = popen(command, "r");
     assert_non_null(child);
     assert_non_null(fgets(said, said_bytes, child));

@@ -66,7 +66,7 @@ typedef struct wte_trace {
     const double *scaled;    /* factor * row, rounded to the stored type; NULL when factor is 1 */
     /* the proof that nothing was computed */
     wte_proof same_bytes; /* the looked-up row against the bytes read at begin .. end */
-    char same_bytes_why[160];
+    char same_bytes_why[256];
     wte_proof one_hot; /* one-hot(row) x table, in double, against the row's values */
     char one_hot_why[160];
     uint64_t one_hot_sign_lost; /* elements that are -0 in the row and +0 in the product */
