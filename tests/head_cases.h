@@ -53,7 +53,7 @@ static inline float *head_logits(const head_case *c, const wte_head_options *opt
 /* ln of the sum of exp(logit * times) over those above -infinity. */
 static inline double head_lse(const float *logits, uint64_t rows, double times)
 {
-    double most = -INFINITY, sum = 0;
+    double most = -(double)INFINITY, sum = 0;
     for (uint64_t r = 0; r < rows; r++) most = fmax(most, (double)logits[r]);
     for (uint64_t r = 0; r < rows; r++) sum += exp(((double)logits[r] - most) * times);
     return most * times + log(sum);

@@ -128,7 +128,7 @@ static void masked_rows_take_their_share(void **state)
     wte_ranked out[3 * 5];
     assert_ok(wte_head_top(&c.table, &c.hidden, &opt, 5, out, sums, &err), err);
     for (uint64_t i = 0; i < 3; i++) {
-        double in = 0, all = 0, best = -INFINITY;
+        double in = 0, all = 0, best = -(double)INFINITY;
         for (uint64_t r = 0; r < 6000; r++) {
             const double x = (double)logits[i * 6000 + r];
             all += exp(x);

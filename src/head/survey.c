@@ -354,7 +354,7 @@ static void find(wte__survey *s, uint64_t hidden, const joined *taking, const jo
 {
     wte__found f = { .most = taking->most[h], .not_finite = atomic_load(s->not_finite + hidden) };
     f.lse = (double)f.most * (double)s->times + (taking->sum[h] > 0 ? log(taking->sum[h]) : 0);
-    if (f.not_finite) f.lse = NAN;
+    if (f.not_finite) f.lse = (double)NAN;
     if (s->can_mask) f.masked = masked_share(s, taking, masked, h);
     for (uint64_t t = 0; s->want_all && t < s->tiles; t++)
         f.all += (double)s->all[t * s->part.n + hidden];
