@@ -83,7 +83,8 @@ static inline void cut_columns(float to[32], unsigned part)
     for (unsigned i = 0; i < 32; i++) to[i] = whole_at(i / 2, 2 * part + i % 2);
 }
 
-static const float ones[16] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+static const float ones[32] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 
 /* Four parts of that table by rows or columns, and of others that all parts have alike: of each
  * more[i] the same in all. */
