@@ -77,7 +77,7 @@ wte_status wte__gradient_open(wte__loss_job *job, wte_error *err)
         take(job, n * 2 * sizeof(float), &job->minus) &&
         take(job, hidden_bytes(job), &job->hidden) &&
         take(job, job->scratch_bytes * threads, &job->scratch)) {
-        job->scale = job->minus + n;
+        job->scale = n ? job->minus + n : NULL;
         return WTE_OK;
     }
     return wte__no_memory(err, n * slopes_of_each(job), "the slopes of a loss");
