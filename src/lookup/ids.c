@@ -127,7 +127,7 @@ void wte__ids_judge(wte_ids ids, const wte__id_rules *rules, wte_bad_ids *report
     for (uint64_t first = 0; first < ids.count; first += WTE__IDS_BLOCK) {
         const uint64_t left = ids.count - first;
         const uint32_t n = left < WTE__IDS_BLOCK ? (uint32_t)left : WTE__IDS_BLOCK;
-        if (left - n >= 2 * n) prefetch_block(ids, first + n + n);
+        if (left - n >= n + n) prefetch_block(ids, first + n + n);
         read_ids(ids, first, n, row);
         if (all_good(row, n, rules)) continue;
         for (uint32_t i = 0; i < n; i++) judge_one(first + i, (int64_t)row[i], rules, report);

@@ -235,7 +235,7 @@ wte_status wte_rowwise_encode(wte_rowwise type, const float *values, uint64_t ro
     const rowwise_type *t = find((uint32_t)type);
     const bool full = t->bits == 8 && (t->front || t->extra == 8);
     for (uint64_t r = 0; r < rows; r++) {
-        const float *x = values + r * cols;
+        const float *x = cols ? values + r * cols : NULL;
         uint8_t *row = (uint8_t *)out + r * stride;
         row_range range;
         if (!find_range(x, cols, &range))
