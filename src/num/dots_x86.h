@@ -9,11 +9,23 @@
 
 #include "num/kernels.h"
 
+/* Sums live in registers only where all is inlined and loops over them are unrolled; with a
+ * sanitizer's checks at every access that would take the compiler minutes, and there speed is of no
+ * interest. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer) ||             \
+    __has_feature(thread_sanitizer)
+#define DOTS_CHECKED
+#endif
+#endif
+#if defined(DOTS_CHECKED)
+#define DOTS_INLINE static inline
+#define DOTS_UNROLL _Pragma("clang loop unroll(disable)")
+#elif defined(__clang__)
 #define DOTS_INLINE static inline __attribute__((always_inline))
-/* Sums live in registers only where loops over them are unrolled. */
-#if defined(__clang__)
 #define DOTS_UNROLL _Pragma("clang loop unroll(full)")
 #else
+#define DOTS_INLINE static inline __attribute__((always_inline))
 #define DOTS_UNROLL _Pragma("GCC unroll 8")
 #endif
 
