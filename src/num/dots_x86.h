@@ -29,8 +29,8 @@
 #define DOTS_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-#define DOTS_ROWS 4u /* of a tile */
-#define DOTS_MOST 6u /* hidden vectors of a tile */
+#define DOTS_ROWS ((size_t)4) /* of a tile */
+#define DOTS_MOST ((size_t)6) /* hidden vectors of a tile */
 /* Hidden vectors that stay in the first-level cache while rows pass by. */
 #define DOTS_NEAR_BYTES ((size_t)32 << 10)
 /* Where that is less than a few vectors, long rows are multiplied a stretch at a time, so that the
@@ -138,7 +138,7 @@ DOTS_INLINE void dots_run(const wte__dots *job, size_t most, dots_tile_kernel ke
                 .out = job->out + i * job->out_stride + from,
                 .out_stride = job->out_stride,
                 .ahead = fetch ? ahead + i * four / job->n_h : 0,
-                .fetch_step = fetch ? 4 * 64 / groups : 0,
+                .fetch_step = fetch ? DOTS_ROWS * 64 / groups : 0,
                 .end = (const char *)job->w + job->n_w * job->w_stride,
                 .h_left = job->n_h - i,
             };

@@ -15,7 +15,7 @@
 
 /* Bytes ahead of which rows are fetched, no less than the four rows at hand. */
 #define FAST_AHEAD      ((size_t)8 << 10)
-#define FAST_STEP_BYTES 216u /* no step takes more of a row */
+#define FAST_STEP_BYTES ((size_t)216) /* no step takes more of a row */
 
 DOTS_INLINE uint16_t fast_u16(const uint8_t *b)
 {
@@ -187,13 +187,14 @@ DOTS_INLINE __m512 fast_q4_k_add(const fast_blocks *b, fast_vector v, __m512 sum
     const __m512 scale = _mm512_mul_ps(b->scale, fast_8_floats(v.scales));
     sum = _mm512_fnmadd_ps(b->minimum, fast_8_floats(v.sums), sum);
     DOTS_UNROLL
-    for (int half = 0; half < 2; half++) {
+    for (size_t half = 0; half < 2; half++) {
         const int8_t *const h = v.h + 128 * half;
+        const int first = 4 * (int)half;
         const __m512i low = _mm512_dpbusd_epi32(zero, b->w[2 * half], fast_2x32(h, h + 64));
         const __m512i high =
             _mm512_dpbusd_epi32(zero, b->w[2 * half + 1], fast_2x32(h + 32, h + 96));
-        sum = fast_add(low, fast_by_8(scale, 4 * half, 4 * half + 2), sum);
-        sum = fast_add(high, fast_by_8(scale, 4 * half + 1, 4 * half + 3), sum);
+        sum = fast_add(low, fast_by_8(scale, first, first + 2), sum);
+        sum = fast_add(high, fast_by_8(scale, first + 1, first + 3), sum);
     }
     return sum;
 }
@@ -228,7 +229,7 @@ DOTS_INLINE __m512 fast_q6_k_add(const fast_blocks *b, fast_vector v, __m512 sum
         _mm512_mul_ps(b->scale, _mm512_permutexvar_ps(twice, fast_8_floats(v.scales)));
     DOTS_UNROLL
     for (int i = 0; i < 4; i++) {
-        const __m512i h = fast_64(v.h + 64 * i);
+        const __m512i h = fast_64(v.h + (size_t)64 * (size_t)i);
         sum = fast_add(_mm512_dpbusd_epi32(fast_start(h, 32), b->w[i], h),
                        fast_by_4(scale, 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3), sum);
     }
@@ -336,7 +337,7 @@ DOTS_INLINE void fast_rows(const wte__bytes *job, const uint8_t *end, size_t fir
 }
 
 /* Rows that stay in the first-level cache for all groups of vectors. */
-#define FAST_NEAR_ROWS 8u
+#define FAST_NEAR_ROWS ((size_t)8)
 
 DOTS_INLINE void fast_run(const wte__bytes *job, fast_type type)
 {

@@ -44,8 +44,8 @@ static void fast_few_avx512_bf16_vnni(const wte__pairs *job)
  * three registers of vectors, 24 sums. Nothing is joined at the end, but lanes and rows change
  * places. -- */
 
-#define MANY_ROWS 8u
-#define MANY_REGS 3u
+#define MANY_ROWS ((size_t)8)
+#define MANY_REGS ((size_t)3)
 
 /* Four rows of 16 vectors: each vector's four rows side by side. */
 DOTS_INLINE void put_turned(float *out, size_t stride, const __m512 *sum, size_t n_h)
