@@ -56,7 +56,7 @@ static double *probabilities(const float *logits, uint64_t rows, const wte_sampl
  * are fixed. */
 static void check_counts(const double *p, uint64_t rows, const uint64_t *ids, uint64_t n)
 {
-    uint64_t *count = calloc((size_t)rows, sizeof *count);
+    uint64_t *count = calloc((size_t)rows + 1, sizeof *count);
     assert_non_null(count);
     for (uint64_t i = 0; i < n; i++) {
         assert_true(ids[i] < rows);

@@ -31,7 +31,7 @@ static void swap(uint64_t *a, uint64_t *b)
 static size_t part_list(uint64_t *list, size_t low, size_t high)
 {
     const uint64_t noise = (low + high + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 33;
-    swap(&list[low + noise % (high - low + 1)], &list[high]);
+    if (low < high) swap(&list[low + noise % (high - low)], &list[high]);
     const uint64_t pivot = list[high];
     size_t at = low;
     for (size_t i = low; i < high; i++) {
