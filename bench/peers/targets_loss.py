@@ -6,6 +6,7 @@ usage: targets_loss.py libwte.so [PART OF AN OPERATION'S NAME...]
 Forward, and forward with both gradients. Losses and gradients are compared with PyTorch's before the clock runs. The memory that
 a call takes beside the gradients is read from the process: also for 262144 rows. JSON lines, as pairs.py says.
 """
+import ctypes as c
 import json
 import pathlib
 import sys
@@ -44,6 +45,7 @@ def peak_above(call):
     def kibibytes(key):
         return int(next(line for line in status.read_text().splitlines() if line.startswith(key)).split()[1])
 
+    c.CDLL(None).malloc_trim(0)  # what earlier calls freed is not to be held, or this one would seem to take nothing
     reset.write_text("5")
     before = kibibytes("VmRSS:")
     call(0)
