@@ -17,39 +17,6 @@ IGNORE = -100
 SHAPES = [(1, 1, 1), (7, 3, 2), (130, 70, 50), (1000, 64, 33), (5000, 16, 20), (257, 769, 9)]
 
 
-class Hidden(c.Structure):
-    _fields_ = [
-        ("data", c.c_void_p),
-        ("dtype", c.c_int),
-        ("reserved", c.c_uint32),
-        ("n", c.c_uint64),
-        ("dim", c.c_uint64),
-        ("row_bytes", c.c_size_t),
-    ]
-
-
-class Chain(c.Structure):
-    _fields_ = [(name, c.c_float) for name in ("hidden_times", "hidden_over", "times", "over", "cap")] + [
-        ("reserved", c.c_uint32)
-    ]
-
-
-class HeadOptions(c.Structure):
-    _fields_ = [
-        ("struct_size", c.c_size_t),
-        ("precision", c.c_int),
-        ("bias_dtype", c.c_int),
-        ("bias", c.c_void_p),
-        ("chain", Chain),
-        ("n_valid", c.c_uint64),
-        ("valid", c.c_void_p),
-        ("work_bytes", c.c_uint64),
-        ("pool", c.c_void_p),
-        ("progress", c.c_void_p),
-        ("allocator", c.c_void_p),
-    ]
-
-
 class LossOptions(c.Structure):
     _fields_ = [
         ("struct_size", c.c_size_t),
@@ -88,11 +55,11 @@ class Comparison:
         grads = [self.torch.zeros_like(x) for x in (hidden, table, bias)]
         rows = wte.Rows(rows=table.shape[0], cols=table.shape[1], dtype=wte.F32, data=table.data_ptr())
         rows.row_bytes = table.shape[1] * 4
-        vectors = Hidden(data=hidden.data_ptr(), dtype=wte.F32, n=hidden.shape[0], dim=hidden.shape[1])
+        vectors = wte.Hidden(data=hidden.data_ptr(), dtype=wte.F32, n=hidden.shape[0], dim=hidden.shape[1])
         ids = wte.Ids(data=targets.data_ptr(), type=wte.I64, count=targets.numel())
-        head = HeadOptions(bias_dtype=wte.F32, bias=bias.data_ptr(), pool=self.pool if self.cases % 2 else None)
-        head.struct_size = c.sizeof(HeadOptions)
-        head.chain = Chain(**how["chain"])
+        head = wte.HeadOptions(bias_dtype=wte.F32, bias=bias.data_ptr(), pool=self.pool if self.cases % 2 else None)
+        head.struct_size = c.sizeof(wte.HeadOptions)
+        head.chain = wte.Chain(**how["chain"])
         loss = LossOptions(struct_size=c.sizeof(LossOptions), ignore_id=IGNORE, upstream=1)
         loss.sum, loss.label_smoothing, loss.z_loss = how["sum"], how["smoothing"], how["z"]
         loss.d_hidden, loss.d_table, loss.d_bias = (x.data_ptr() for x in grads)
