@@ -13,7 +13,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # public headers not named for their room
-HEADER_ROOM = {"block": "num", "check": "tools", "dtype": "num", "near": "tools", "rows": "num"}
+HEADER_ROOM = {
+    "bag": "lookup", "block": "num", "check": "tools", "corpus": "learn", "dtype": "num", "eval": "learn", "grad": "train",
+    "gradcheck": "learn", "lm": "learn", "near": "tools", "optim": "train", "rows": "num", "rowwise": "num", "words": "learn",
+}
 PROGRAMS = ("cli", "examples", "server")
 
 
@@ -49,6 +52,8 @@ def check_rooms(may):
             if first == "wte":
                 stem = rest.removesuffix(".h")
                 other = HEADER_ROOM.get(stem, stem)
+                if other not in may and stem != "wte":
+                    yield f"{path.relative_to(ROOT)}:{number}: nothing says which room <{name}> belongs to"
             if other in may and other != room and other not in may[room]:
                 yield f"{path.relative_to(ROOT)}:{number}: room '{room}' may not include room '{other}'"
 

@@ -5,12 +5,15 @@
 #include <wte/base.h>
 #include <wte/block.h>
 #include <wte/check.h>
+#include <wte/corpus.h>
 #include <wte/dtype.h>
 #include <wte/format.h>
+#include <wte/grad.h>
 #include <wte/head.h>
 #include <wte/lookup.h>
 #include <wte/model.h>
 #include <wte/near.h>
+#include <wte/optim.h>
 #include <wte/rows.h>
 #include <wte/rowwise.h>
 #include <wte/table.h>

@@ -1,0 +1,48 @@
+/* The parts of a gradient: which row each belongs to, row by row. What wte_grad adds up and what
+ * the fused steps of optimizers consume, so that both make the same sums. */
+#ifndef WTE_SRC_TRAIN_PARTS_H
+#define WTE_SRC_TRAIN_PARTS_H
+#include <wte/grad.h>
+
+/* Rows that are named, ascending, each with its parts in the order of ids. Part p of row u, with
+ * first[u] <= p < first[u + 1], is vector from[p] of d_out times factor[p]. */
+typedef struct wte__parts {
+    uint64_t n;                 /* rows named */
+    uint64_t count;             /* parts in all */
+    const uint64_t *rows;       /* n of them */
+    const uint64_t *first;      /* n + 1 */
+    const uint32_t *from;       /* count; fewer than 2^32 vectors in a call (E_LIMIT) */
+    const float *factor;        /* count, or NULL: all 1 */
+    const uint64_t *columns_of; /* max bags: part p takes the columns d with max_at[from[p] * cols +
+                                   d] == member[p]; NULL elsewhere */
+    const uint64_t *member;
+    const void *d_out;
+    size_t row_bytes;
+    wte_dtype d_out_dtype;
+    uint64_t cols;
+    bool f64_sums;
+    /* memory behind the above */
+    void *block;
+    size_t bytes;
+    const wte_allocator *allocator;
+} wte__parts;
+
+wte_status wte__parts_of_lookup(uint64_t rows, uint64_t cols, wte_ids ids, const void *d_out,
+                                size_t row_bytes, const wte_backward_options *opt,
+                                const wte_grad_options *how, wte__parts *out, wte_error *err);
+/* bag and its inputs in one, to stay within a handful of arguments */
+typedef struct wte__bag_back {
+    wte_ids ids, offsets;
+    const wte_bag_options *bag;
+    const void *d_out;
+    size_t row_bytes;
+} wte__bag_back;
+wte_status wte__parts_of_bag(uint64_t rows, uint64_t cols, const wte__bag_back *back,
+                             const wte_backward_options *opt, const wte_grad_options *how,
+                             wte__parts *out, wte_error *err);
+void wte__parts_free(wte__parts *p);
+
+/* The sum of the parts of row number u (below n), columns [begin, end), into sum[0 .. end - begin):
+ * from 0, part by part, rounded to f32 once. Thread-safe. */
+void wte__parts_sum(const wte__parts *p, uint64_t u, uint64_t begin, uint64_t end, float *sum);
+#endif
