@@ -188,6 +188,10 @@ static void a_metaspace_is_a_space(void **state)
     finds(v, " <pre>", 12, 0);
     finds_none(v, "HELLO", "near it: ' hello' (id 7), 'hello' (id 8)");
     finds_none(v, " ld", "near it: 'ld' (id 11)");
+    finds_none(
+        v, "hello <pre> ld",
+        "; its words are tokens of their own: 'hello' (id 8), ' <pre>' (id 12), 'ld' (id 11)");
+    finds_none(v, "hello none", "no token 'hello none'");
     wte_vocab_free(v);
     v = open_path(test_data("vocab/llama2.json"));
     assert_int_equal(wte_vocab_spelling_of(v), WTE_SPELLING_METASPACE);

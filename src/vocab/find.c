@@ -96,6 +96,16 @@ static void match_name(const wte_vocab *v, wte_bytes name, wte_bytes text, match
     m->id[m->n++] = id;
 }
 
+/* As the file spells it, then as people write it. */
+static void match_text(const wte_vocab *v, wte_bytes text, matches *m)
+{
+    uint8_t spelled[3 * WTE__VOCAB_LONG];
+    match_name(v, text, text, m);
+    if (text.size > WTE__VOCAB_LONG) return;
+    wte_bytes name = { spelled, wte__spelling_apply(v->spelling, text, spelled) };
+    if (!same_text(name, text)) match_name(v, name, text, m);
+}
+
 static void match_odd(const wte_vocab *v, wte_bytes text, matches *m)
 {
     for (size_t i = 0; i < v->n_odd; i++) {
@@ -162,11 +172,41 @@ static void list_near(const wte_vocab *v, wte_bytes text, char *out, size_t cap)
     }
 }
 
+/* The words of a text are tokens, though the whole is none: name them. Nothing when one is not. */
+static void list_words(const wte_vocab *v, wte_bytes text, char *out, size_t cap)
+{
+    size_t used = 0;
+    uint32_t words = 0;
+    out[0] = '\0';
+    for (uint64_t at = 0, end; at < text.size; at = end) {
+        for (end = at + 1; end < text.size && text.data[end] != ' ';) end++;
+        const uint64_t bare = at + (text.data[at] == ' '); /* without the space before it */
+        const wte_bytes forms[] = { { text.data + at, end - at },
+                                    { text.data + bare, end - bare } };
+        matches m = { .n = 0 };
+        size_t form = 0; /* the one that is a token */
+        match_text(v, forms[form], &m);
+        if (m.n == 0) match_text(v, forms[++form], &m);
+        char name[WTE__NAME_SHOWN];
+        int put = m.n == 0 ? -1
+                           : snprintf(out + used, cap - used, "%s'%s' (id %" PRIu64 ")",
+                                      words++ ? ", " : "; its words are tokens of their own: ",
+                                      wte__show(name, forms[form].data, forms[form].size), m.id[0]);
+        if (put < 0 || (size_t)put >= cap - used) {
+            out[0] = '\0';
+            return;
+        }
+        used += (size_t)put;
+    }
+    if (words < 2) out[0] = '\0';
+}
+
 static wte_status not_found(const wte_vocab *v, wte_bytes text, wte_error *err)
 {
     char path[WTE__NAME_SHOWN], name[WTE__NAME_SHOWN], near[160];
     if (!err) return WTE_E_NOT_FOUND; /* looking for near texts takes a pass over all */
     list_near(v, text, near, sizeof near);
+    if (!near[0]) list_words(v, text, near, sizeof near);
     return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: no token '%s'%s",
                      wte__show_path(path, v->path), wte__show(name, text.data, text.size), near);
 }
@@ -174,7 +214,6 @@ static wte_status not_found(const wte_vocab *v, wte_bytes text, wte_error *err)
 wte_status wte_vocab_find(const wte_vocab *v, const char *text, uint64_t bytes, uint64_t *id,
                           uint64_t *other, wte_error *err)
 {
-    uint8_t spelled[3 * WTE__VOCAB_LONG];
     wte_bytes asked = { (const uint8_t *)text, bytes };
     matches m = { .n = 0 };
     WTE_TRY(wte__need(id, "wte_vocab_find: id", err));
@@ -182,11 +221,7 @@ wte_status wte_vocab_find(const wte_vocab *v, const char *text, uint64_t bytes, 
     if (other) *other = 0;
     WTE_TRY(wte__need(v, "wte_vocab_find: the vocabulary", err));
     if (bytes) WTE_TRY(wte__need(text, "wte_vocab_find: text", err));
-    match_name(v, asked, asked, &m);
-    if (bytes <= WTE__VOCAB_LONG) {
-        wte_bytes name = { spelled, wte__spelling_apply(v->spelling, asked, spelled) };
-        if (!same_text(name, asked)) match_name(v, name, asked, &m);
-    }
+    match_text(v, asked, &m);
     if (bytes == 1) {
         static const char hex[] = "0123456789ABCDEF";
         const uint8_t name[] = {
