@@ -15,6 +15,7 @@
 #endif
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -273,4 +274,11 @@ wte_status wte__parallel_try(wte_pool *pool, uint64_t n,
     wte__parallel(pool, n, try_chunk, &a);
     if (a.failure != WTE_OK && err) *err = a.error;
     return a.failure;
+}
+
+double wte__seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }

@@ -16,4 +16,7 @@ wte_status wte__parallel_try(wte_pool *pool, uint64_t n,
                              wte_status (*work)(void *ctx, uint64_t i, uint32_t slot,
                                                 wte_error *err),
                              void *ctx, wte_error *err);
+
+/* Seconds on a clock that only goes forward, from some moment on. Never for results. */
+double wte__seconds(void);
 #endif
