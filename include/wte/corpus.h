@@ -17,8 +17,8 @@ typedef struct wte_corpus_options {
     size_t struct_size;
     wte_dtype ids_type; /* NONE: text, or .npy by its first bytes; U16, U32, I32, I64: raw ids */
     uint32_t no_lines;  /* 1: a line end is white space and no word */
-    uint64_t
-        min_count; /* words that are rarer are unknown; 0 = 1; of ids: rows are kept, all of them */
+    uint64_t min_count; /* words that are rarer are unknown; 0 = 1; of ids, and with a vocab, all
+                           rows are kept and known */
     uint64_t max_words; /* at most so many, the most frequent ones; 0 = the limit */
     uint64_t ids_rows; /* of ids: rows of the table; 0 = largest id + 1; E_RANGE for an id beyond */
     const wte_token_list *vocab; /* words and their numbers are given (a table to start from): words

@@ -44,6 +44,11 @@ static wte_status tell_missing(const char *path, int why, wte_error *err)
                         shown, wte__show_path(led, target));
 }
 
+static uint64_t time_of(const struct stat *st)
+{
+    return (uint64_t)st->st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st->st_mtim.tv_nsec;
+}
+
 wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
@@ -66,8 +71,15 @@ wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
     }
     f->fd = fd;
     f->size = (uint64_t)st.st_size;
-    f->changed = (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec;
+    f->changed = time_of(&st);
     return WTE_OK;
+}
+
+bool wte__file_has_changed(const wte__file *f)
+{
+    struct stat st;
+    if (f->memory) return false;
+    return fstat(f->fd, &st) != 0 || (uint64_t)st.st_size != f->size || time_of(&st) != f->changed;
 }
 
 void wte__file_over(wte__file *f, const void *data, uint64_t size)

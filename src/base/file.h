@@ -20,6 +20,8 @@ void wte__file_over(wte__file *f, const void *data, uint64_t size); /* over the 
 wte_status wte__file_map(wte__file *f, const char *path,
                          wte_error *err); /* fills f->map; size 0 maps nothing */
 void wte__file_close(wte__file *f);       /* also of a zeroed struct with fd -1 */
+/* Whether its size or time of change is no longer what it was when it was opened. */
+bool wte__file_has_changed(const wte__file *f);
 /* Exactly n bytes at `at`, by pread (or from memory). A short file is E_FORMAT (it shrank) with
  * where = at. */
 wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_t n,

@@ -83,5 +83,13 @@
 /* Bytes of the rough copy that `check` keeps of rows that are dear to read: one a number, so that
  * the largest tables of word vectors and of quantised models (some 2,000,000 x 300) have room. */
 #define WTE_LIMIT_ROUGH_COPY 1073741824u
+/* One word of a corpus: longer ones are no text, but what a window of 256 KiB must hold whole. */
+#define WTE_LIMIT_CORPUS_WORD 4096u
+/* Words of a corpus that are rows of the table: as many ids as a vocabulary may have. */
+#define WTE_LIMIT_CORPUS_WORDS 16777216u
+/* Different words of a corpus while they are counted, of which the rare ones are then left out:
+ * each takes some 40 bytes beside its text, so all of these 11 GB. Billions of words of web text
+ * have some 100 million. */
+#define WTE_LIMIT_CORPUS_DISTINCT 268435456u
 
 #endif
