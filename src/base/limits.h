@@ -66,6 +66,8 @@
 #define WTE_LIMIT_SHARDS 4096u
 /* One table in memory when the caller sets no limit: 1 TiB. */
 #define WTE_LIMIT_TABLE_BYTES 1099511627776u
+/* Ids of one backward call, and its bags: they are numbered in 32 bits. */
+#define WTE_LIMIT_PARTS 4294967295u
 /* Threads of one pool. */
 #define WTE_LIMIT_THREADS 256u
 /* Path of a file, with its NUL. Linux' own PATH_MAX. */

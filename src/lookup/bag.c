@@ -129,14 +129,29 @@ static wte_status count_bags(wte__bag_job *job, wte_error *err)
     return WTE_OK;
 }
 
+wte_status wte__bag_take(wte_ids ids, wte_ids offsets, const wte_bag_options *given,
+                         wte__bag_job *job, wte_error *err)
+{
+    job->ids = ids;
+    job->offsets = offsets;
+    WTE_TRY(take_options(given, &job->o, err));
+    return count_bags(job, err);
+}
+
+void wte__bag_rules(wte__bag_job *job, uint64_t rows)
+{
+    wte__id_rules_init(&job->rules, rows, job->o.ignore_ids, job->o.n_ignore_ids);
+    job->rules.mask = job->o.mask;
+    job->rules.mask_type = job->o.mask_dtype;
+}
+
 wte_status wte_bag_count(wte_ids ids, wte_ids offsets, const wte_bag_options *opt, uint64_t *bags,
                          wte_error *err)
 {
-    wte__bag_job job = { .ids = ids, .offsets = offsets };
+    wte__bag_job job = { 0 };
     WTE_TRY(wte__need(bags, "wte_bag_count: bags", err));
     *bags = 0;
-    WTE_TRY(take_options(opt, &job.o, err));
-    WTE_TRY(count_bags(&job, err));
+    WTE_TRY(wte__bag_take(ids, offsets, opt, &job, err));
     *bags = job.n_bags;
     return WTE_OK;
 }
@@ -183,9 +198,7 @@ wte_status wte_bag_rows(const wte_rows *rows, wte_ids ids, wte_ids offsets,
                                      "bags", err));
     WTE_TRY(count_bags(&job, err));
     WTE_TRY(check_output(&job, row_bytes, err));
-    wte__id_rules_init(&job.rules, rows->rows, job.o.ignore_ids, job.o.n_ignore_ids);
-    job.rules.mask = job.o.mask;
-    job.rules.mask_type = job.o.mask_dtype;
+    wte__bag_rules(&job, rows->rows);
     wte__ids_judge(ids, &job.rules, &bad);
     if (job.o.report) *job.o.report = bad;
     if (bad.count && job.o.bad_ids == WTE_BAD_ID_ERROR)

@@ -18,6 +18,12 @@ typedef struct wte__bag_job {
     size_t out_stride; /* bytes */
 } wte__bag_job;
 
+/* Options, ids and offsets as the caller gave them, checked, and how many bags they make; nothing
+ * is said of the ids' range. */
+wte_status wte__bag_take(wte_ids ids, wte_ids offsets, const wte_bag_options *given,
+                         wte__bag_job *job, wte_error *err);
+/* The rules by which ids are members, of a table of so many rows. */
+void wte__bag_rules(wte__bag_job *job, uint64_t rows);
 /* Where the ids of bag b begin; those of bag n_bags would begin at the end. */
 uint64_t wte__bag_begin(const wte__bag_job *job, uint64_t b);
 /* E_MEMORY, or what the row source says. */

@@ -492,6 +492,7 @@ SUMS_KERNELS(f16, neon, sum_rows, 2, eight_f16)
 SUMS_KERNELS(bf16, neon, sum_rows, 2, eight_bf16_as_is)
 
 #include "num/bag_neon.h"
+#include "num/scatter_neon.h"
 #include "num/dots_neon.h"
 
 DOTS_KERNEL(f32, 4, eight_f32)
@@ -535,4 +536,8 @@ const wte__kernels wte__kernels_neon = {
     .softmax_slopes = softmax_slopes_neon,
     .pick_f32 = pick_f32_neon,
     .outer_f32 = outer_f32_neon,
+    .scatter_f32 = scatter_f32_neon,
+    .scatter_f16 = scatter_f16_neon,
+    .scatter_bf16 = scatter_bf16_neon,
+    .squares_f32 = squares_f32_neon,
 };

@@ -4,6 +4,8 @@
 #define WTE_SRC_TRAIN_PARTS_H
 #include <wte/grad.h>
 
+#include "num/kernels.h"
+
 /* Rows that are named, ascending, each with its parts in the order of ids. Part p of row u, with
  * first[u] <= p < first[u + 1], is vector from[p] of d_out times factor[p]. */
 typedef struct wte__parts {
@@ -45,4 +47,10 @@ void wte__parts_free(wte__parts *p);
 /* The sum of the parts of row number u (below n), columns [begin, end), into sum[0 .. end - begin):
  * from 0, part by part, rounded to f32 once. Thread-safe. */
 void wte__parts_sum(const wte__parts *p, uint64_t u, uint64_t begin, uint64_t end, float *sum);
+
+/* The same of n rows from number u on by one call of a kernel: the caller says where the sums go,
+ * and runs it. */
+wte__scatter wte__parts_job(const wte__parts *p, uint64_t u, uint64_t n, uint64_t begin,
+                            uint64_t end);
+void wte__parts_run(const wte__parts *p, const wte__scatter *job);
 #endif
