@@ -303,17 +303,45 @@ static void no_bags_and_no_columns_are_fine(void **state)
     assert_int_equal(size, 2);
 }
 
-static void a_bad_id_is_named_and_nothing_is_written(void **state)
+static void a_bad_id_is_named(void **state)
 {
     (void)state;
     const int64_t ids[] = { 1, 4, 2 }, offsets[] = { 0 };
-    float out[3] = { 7, 7, 7 };
-    uint64_t size = 7;
-    wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
-    opt.sizes = &size;
-    assert_fails(bags(ids, 3, offsets, 1, &opt, out), err, WTE_E_RANGE, 1,
+    float out[3] = { 0 };
+    assert_fails(bags(ids, 3, offsets, 1, NULL, out), err, WTE_E_RANGE, 1,
                  "id 4 at position 1 is out of range: valid ids 0..3");
-    assert_true(out[0] == 7 && size == 7);
+}
+
+/* Of any type and alignment, on any thread, in any bag: the first one, and how many. */
+static void the_first_of_many_bad_ids_is_named(void **state)
+{
+    (void)state;
+    enum { N = 40000, EACH = 40, FIRST = 31 * 997, AGAIN = 39999 };
+    static int32_t narrow[N];
+    static int64_t ids[N];
+    static char shifted[sizeof ids + 1];
+    static float out[N / EACH * 3];
+    const float table[4][3] = { { 1 }, { 2 }, { 3 }, { 4 } };
+    const wte_rows rows = view_of(table, 4, 3, WTE_F32);
+    wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
+    wte_bad_ids report;
+    opt.bag_ids = EACH;
+    opt.report = &report;
+    for (size_t i = 0; i < N; i++) ids[i] = (int64_t)(i % 4);
+    ids[FIRST] = -7;
+    ids[AGAIN] = 4;
+    for (size_t i = 0; i < N; i++) narrow[i] = (int32_t)ids[i];
+    memcpy(shifted + 1, ids, sizeof ids);
+    const wte_ids forms[] = { ids_of(ids, WTE_I64, N), ids_of(shifted + 1, WTE_I64, N),
+                              ids_of(narrow, WTE_I32, N) };
+    for (size_t f = 0; f < 3; f++)
+        for (uint32_t threads = 1; threads <= 3; threads += 2) {
+            assert_ok(wte_pool_create(threads, &opt.pool, &err), err);
+            assert_fails(wte_bag_rows(&rows, forms[f], no_ids(), &opt, out, 0, &err), err,
+                         WTE_E_RANGE, FIRST, "id -7 at position 30907 is out of range");
+            assert_true(report.count == 2 && report.first[1].position == AGAIN);
+            wte_pool_free(opt.pool);
+        }
 }
 
 static void bad_offsets_are_refused(void **state)
@@ -452,7 +480,8 @@ static const struct CMUnitTest tests[] = {
     TEST("results are normalized", results_are_normalized),
     TEST("long rows are shortened in the copy", long_rows_are_shortened_in_the_copy),
     TEST("no bags and no columns are fine", no_bags_and_no_columns_are_fine),
-    TEST("a bad id is named and nothing is written", a_bad_id_is_named_and_nothing_is_written),
+    TEST("a bad id is named", a_bad_id_is_named),
+    TEST("the first of many bad ids is named", the_first_of_many_bad_ids_is_named),
     TEST("bad offsets are refused", bad_offsets_are_refused),
     TEST("a matrix must be whole", a_matrix_must_be_whole),
     TEST("bad options are refused", bad_options_are_refused),

@@ -91,7 +91,8 @@ typedef struct batch {
     size_t n_ids, n_bags;
 } batch;
 
-static void make_batch(batch *b, size_t longest, uint64_t *seed)
+/* Clean: every id is a good one. */
+static void make_batch(batch *b, size_t longest, bool clean, uint64_t *seed)
 {
     b->n_bags = 1 + (size_t)(test_noise(seed) % MOST_BAGS);
     b->n_ids = 0;
@@ -108,8 +109,8 @@ static void make_batch(batch *b, size_t longest, uint64_t *seed)
         const uint64_t noise = test_noise(seed);
         b->ids[i] = (int64_t)(noise % TABLE_ROWS);
         if (noise >> 32 & 1 && noise >> 33 & 1) b->ids[i] = 3;
-        if ((noise >> 40) % 40 == 0) b->ids[i] = -100;
-        if ((noise >> 48) % 60 == 0) b->ids[i] = TABLE_ROWS;
+        if (!clean && (noise >> 40) % 40 == 0) b->ids[i] = -100;
+        if (!clean && (noise >> 48) % 60 == 0) b->ids[i] = TABLE_ROWS;
         b->weights[i] = (float)(int16_t)(uint16_t)(noise >> 16) * 0x1p-15f;
         b->mask[i] = (noise >> 60) != 0;
     }
@@ -117,19 +118,19 @@ static void make_batch(batch *b, size_t longest, uint64_t *seed)
 
 static const int64_t ignored[] = { -100, 3 };
 
-static wte_bag_options random_options(const batch *b, uint64_t *seed)
+static wte_bag_options random_options(const batch *b, bool clean, uint64_t *seed)
 {
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     const uint64_t noise = test_noise(seed);
     opt.mode = (wte_bag_mode)(noise % 3);
-    opt.bad_ids = WTE_BAD_ID_ZERO;
+    opt.bad_ids = clean ? WTE_BAD_ID_ERROR : WTE_BAD_ID_ZERO;
     opt.offsets_end = noise >> 8 & 1;
     opt.out_dtype = noise >> 9 & 1 ? WTE_F32 : noise >> 10 & 1 ? WTE_F16 : WTE_BF16;
     if (opt.mode == WTE_BAG_SUM && noise >> 11 & 1) opt.weights = b->weights;
-    if (noise >> 12 & 1) opt.mask = b->mask;
+    if (!clean && noise >> 12 & 1) opt.mask = b->mask;
     opt.mask_dtype = WTE_BOOL;
     opt.ignore_ids = ignored;
-    opt.n_ignore_ids = noise >> 13 & 1 ? 2 : 0;
+    opt.n_ignore_ids = !clean && noise >> 13 & 1 ? 2 : 0;
     return opt;
 }
 
@@ -187,12 +188,13 @@ static void bags_are_what_a_naive_loop_makes(void **state)
     uint64_t seed = 11;
     assert_ok(wte_pool_create(3, &pool, &err), err);
     for (size_t f = 0; f < N_FORMS; f++)
-        for (size_t i = 0; i < 4; i++) {
+        for (size_t i = 0; i < 8; i++) {
+            const bool clean = i >= 4;
             const bool block = forms[f].packing && forms[f].packing < 1000;
             made m;
             make(&forms[f], block ? block_widths[i % 3] : widths[(f + i) % 6], &m, &seed);
-            make_batch(&b, longest[i], &seed);
-            check_batch(&m, forms[f].name, &b, random_options(&b, &seed), pool);
+            make_batch(&b, longest[i % 4], clean, &seed);
+            check_batch(&m, forms[f].name, &b, random_options(&b, clean, &seed), pool);
             unmake(&m);
         }
     wte_pool_free(pool);

@@ -239,7 +239,7 @@ static void rows_are_looked_up_alike(void **state)
 #define N_BAGS 7u
 
 typedef struct bag_case {
-    int mode; /* 0: sum, 1: weighted, 2: maximum, 3: mean */
+    int mode; /* 0: sum, 1: weighted, 2: maximum, 3: mean, 4: maximum and whose it is */
     bool go_on;
     size_t out_pad;
 } bag_case;
@@ -247,7 +247,7 @@ typedef struct bag_case {
 static float next_sum(const bag_case *c, float so_far, float x, float weight, bool first)
 {
     if (c->mode == 1) return fmaf(weight, x, so_far);
-    if (c->mode != 2) return so_far + x;
+    if (c->mode != 2 && c->mode != 4) return so_far + x;
     if (!first) return x > so_far ? x : so_far;
     if (!isnan(x)) return x;
     uint32_t bits;
@@ -257,16 +257,20 @@ static float next_sum(const bag_case *c, float so_far, float x, float weight, bo
     return x;
 }
 
-/* Column k of bag b. */
+/* Column k of bag b, and the number of the member that it is. */
 static float expected_of(const table *t, const wte__bags *job, const bag_case *c, size_t b,
-                         size_t k)
+                         size_t k, uint32_t *whose)
 {
     const bool goes_on = b == 0 && c->go_on;
     const size_t begin = b ? job->ends[b - 1] : 0;
     float sum = goes_on ? 0.25f : 0.0f;
-    for (size_t m = begin; m < job->ends[b]; m++)
-        sum = next_sum(c, sum, element(t, job->rows[m], k), job->weights ? job->weights[m] : 1,
-                       m == begin && !goes_on);
+    *whose = UINT32_MAX;
+    for (size_t m = begin; m < job->ends[b]; m++) {
+        const float x = element(t, job->rows[m], k);
+        const bool first = m == begin && !goes_on;
+        if (first || x > sum) *whose = (uint32_t)m;
+        sum = next_sum(c, sum, x, job->weights ? job->weights[m] : 1, first);
+    }
     return c->mode == 3 ? sum / job->divisors[b] : sum;
 }
 
@@ -277,6 +281,8 @@ static void check_bags(const wte__kernels *set, const table *t, const bag_case *
     uint64_t rows[MEMBERS];
     uint32_t ends[N_BAGS];
     float weights[MEMBERS], divisors[N_BAGS];
+    const size_t at_bytes = N_BAGS * cols * sizeof(uint32_t);
+    uint32_t *at = (uint32_t *)(void *)test_guarded(at_bytes);
     char *out = test_guarded(bytes);
     uint32_t n = 0;
     for (size_t b = 0; b < N_BAGS; b++) {
@@ -290,23 +296,27 @@ static void check_bags(const wte__kernels *set, const table *t, const bag_case *
     }
     memset(out, 0x5a, bytes);
     for (size_t k = 0; k < cols && c->go_on; k++) memcpy(out + k * 4, &(float){ 0.25f }, 4);
-    const wte__bags job = { t->stored,
-                            rows,
-                            n + (n % 2) * 20,
-                            ends,
-                            N_BAGS,
-                            c->mode == 1 ? weights : NULL,
-                            c->mode == 3 ? divisors : NULL,
-                            out,
-                            stride,
-                            c->mode == 2,
-                            c->go_on };
-    of_set(set, t->type).bags(&job);
+    const wte__bags job = { .from = t->stored,
+                            .n_rows = TABLE_ROWS,
+                            .rows = rows,
+                            .known = n + (n % 2) * 20,
+                            .ends = ends,
+                            .n_bags = N_BAGS,
+                            .weights = c->mode == 1 ? weights : NULL,
+                            .divisors = c->mode == 3 ? divisors : NULL,
+                            .out = out,
+                            .out_stride = stride,
+                            .max_at = c->mode == 4 ? at : NULL,
+                            .max = c->mode == 2 || c->mode == 4,
+                            .go_on = c->go_on };
+    assert_true(of_set(set, t->type).bags(&job));
     for (size_t b = 0; b < N_BAGS; b++) {
         for (size_t k = 0; k < cols; k++) {
-            float got, want = expected_of(t, &job, c, b, k);
+            uint32_t whose;
+            float got, want = expected_of(t, &job, c, b, k, &whose);
             memcpy(&got, out + b * stride + k * sizeof got, sizeof got);
-            if (!same(&got, &want, 1, c->mode != 2 || t->type->packing))
+            if (c->mode == 4) assert_int_equal(at[b * cols + k], whose);
+            if (!same(&got, &want, 1, !job.max || t->type->packing))
                 fail_msg("%s bags of %s differ: %zu columns, mode %d, bag %zu, column %zu: %a, "
                          "not %a",
                          set->isa, t->type->name, cols, c->mode, b, k, (double)got, (double)want);
@@ -315,6 +325,7 @@ static void check_bags(const wte__kernels *set, const table *t, const bag_case *
             assert_int_equal(out[b * stride + cols * sizeof(float) + k], 0x5a);
     }
     test_guarded_free(out, bytes);
+    test_guarded_free((char *)at, at_bytes);
 }
 
 static void rows_are_reduced_alike(void **state)
@@ -328,12 +339,45 @@ static void rows_are_reduced_alike(void **state)
             for (size_t w = 0; w < N_WIDTHS; w++)
                 for (int kind = 0; kind < 2; kind++) {
                     table of = make_table(&types[t], width(w), w % 3, kind);
-                    const bag_case c = { (int)((w + t) % 4), (w + (size_t)kind) % 2, w % 2 * 4 };
-                    const bag_case d = { (int)((w + t + 1) % 4), w % 2, 0 };
+                    const bag_case c = { (int)((w + t) % 5), (w + (size_t)kind) % 2, w % 2 * 4 };
+                    const bag_case d = { (int)((w + t + 1 + (size_t)kind) % 5), w % 2, 0 };
                     check_bags(sets[s], &of, &c, &seed);
                     check_bags(sets[s], &of, &d, &seed);
                     free_table(&of);
                 }
+}
+
+/* Rows that are none lie anywhere among the members, also where only prefetching goes before. */
+static void rows_that_are_none_are_found(void **state)
+{
+    (void)state;
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    uint64_t rows[MEMBERS] = { 0 };
+    const uint32_t ends[2] = { 7, MEMBERS };
+    float out[2 * 130];
+    for (size_t s = 0; s < n_sets; s++)
+        for (size_t t = 0; t < N_TYPES; t++)
+            for (size_t w = 0; w < 3; w++) {
+                const size_t cols = w == 2 ? 130 : 64 * (w + 1); /* in registers or in memory */
+                table of = make_table(&types[t], cols, 0, 0);
+                wte__bags job = { .from = of.stored,
+                                  .n_rows = TABLE_ROWS,
+                                  .rows = rows,
+                                  .known = MEMBERS,
+                                  .ends = ends,
+                                  .n_bags = 2,
+                                  .out = out,
+                                  .out_stride = cols * sizeof *out };
+                assert_true(of_set(sets[s], &types[t]).bags(&job));
+                for (size_t i = 0; i < MEMBERS; i++) {
+                    rows[i] = i % 2 ? TABLE_ROWS : UINT64_MAX;
+                    job.max = i % 3 == 0;
+                    assert_false(of_set(sets[s], &types[t]).bags(&job));
+                    rows[i] = 0;
+                }
+                free_table(&of);
+            }
 }
 
 static void nothing_to_do_touches_nothing(void **state)
@@ -342,7 +386,7 @@ static void nothing_to_do_touches_nothing(void **state)
     const wte__kernels *sets[WTE__MAX_ISAS];
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
     const wte__lookup none = { .from = { .cols = 3, .row_bytes = 12 } };
-    const wte__bags no_bags = { .from = { .cols = 3, .row_bytes = 12 } };
+    const wte__bags no_bags = { .from = { .cols = 3, .row_bytes = 12 }, .n_rows = 1 };
     const uint32_t end = 0;
     float out[4] = { 7, 7, 7, 7 };
     wte__bags empty = no_bags;
@@ -352,11 +396,12 @@ static void nothing_to_do_touches_nothing(void **state)
     for (size_t s = 0; s < n_sets; s++)
         for (size_t t = 0; t < N_TYPES; t++) {
             of_set(sets[s], &types[t]).lookup(&none);
-            of_set(sets[s], &types[t]).bags(&no_bags);
+            assert_true(of_set(sets[s], &types[t]).bags(&no_bags));
             for (int max = 0; max < 2; max++) {
                 empty.max = max;
                 out[0] = out[1] = out[2] = 5;
-                of_set(sets[s], &types[t]).bags(&empty); /* a bag without members is zeros */
+                /* a bag without members is zeros */
+                assert_true(of_set(sets[s], &types[t]).bags(&empty));
                 assert_true(out[0] == 0 && out[1] == 0 && out[2] == 0 && out[3] == 7);
             }
         }
@@ -365,6 +410,7 @@ static void nothing_to_do_touches_nothing(void **state)
 static const struct CMUnitTest tests[] = {
     TEST("rows of every stored type are looked up alike", rows_are_looked_up_alike),
     TEST("rows of every stored type are reduced alike", rows_are_reduced_alike),
+    TEST("rows that are none are found", rows_that_are_none_are_found),
     TEST("nothing to do touches nothing", nothing_to_do_touches_nothing),
 };
 TEST_MAIN(tests)

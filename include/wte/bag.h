@@ -55,11 +55,15 @@ WTE_API WTE_MUST_CHECK wte_status wte_bag_count(wte_ids ids, wte_ids offsets,
  * it.
  *
  *  ids, offsets  I32, I64, U16 or U32 each; offsets {0} with bag_ids. offsets[0] must be 0, none
- * may be less than the one before, the last at most ids.count; with offsets_end the last must equal
- * ids.count (E_ARGUMENT, where = position in offsets) out           bags rows, row_bytes apart;
- * row_bytes >= cols * size of the output type, or 0 = tight returns       E_RANGE as
- * wte_lookup_rows, and out is then untouched; E_UNSUPPORTED for a table that does not convert to
- * f32 cost          one read of the rows named; allocates only for sources that read a file */
+ *                may be less than the one before, the last at most ids.count; with offsets_end the
+ *                last must equal ids.count (E_ARGUMENT, where = position in offsets)
+ *  out           bags rows, row_bytes apart; row_bytes >= cols * size of the output type, or 0 =
+ *                tight
+ *  returns       E_RANGE as wte_lookup_rows; but ids may be looked at while rows are reduced, so
+ *                that out, sizes and max_at then hold results of some bags. E_UNSUPPORTED for a
+ *                table that does not convert to f32
+ *  cost          one read of the rows named; allocates for max_at, for f16 and bf16, and for rows
+ *                that no kernel reads as they are stored */
 WTE_API WTE_MUST_CHECK wte_status wte_bag_rows(const wte_rows *rows, wte_ids ids, wte_ids offsets,
                                                const wte_bag_options *opt, void *out,
                                                size_t row_bytes, wte_error *err);

@@ -1,5 +1,5 @@
 /* The calls about bags: what they accept, how many bags there are. The reduction is in bag_run.c.
- * Ids and offsets are judged first, all of them, so that a failing call writes nothing. */
+ * Options and offsets are judged first, all of them; ids too, or while rows are reduced. */
 #include "lookup/bag.h"
 
 #include <inttypes.h>
@@ -59,12 +59,6 @@ static wte_status take_options(const wte_bag_options *given, wte_bag_options *o,
     return check_options(o, err);
 }
 
-uint64_t wte__bag_begin(const wte__bag_job *job, uint64_t b)
-{
-    if (job->o.bag_ids) return b * job->o.bag_ids;
-    return b < job->offsets.count ? (uint64_t)wte_ids_at(job->offsets, b) : job->ids.count;
-}
-
 /* Every bag has so many ids. */
 static wte_status count_equal_bags(wte__bag_job *job, wte_error *err)
 {
@@ -86,7 +80,7 @@ static wte_status check_offsets(const wte__bag_job *job, wte_error *err)
 {
     uint64_t before = 0;
     for (uint64_t b = 0; b < job->offsets.count; b++) {
-        const int64_t offset = wte_ids_at(job->offsets, b);
+        const int64_t offset = wte__offset_at(job, b);
         if (b == 0 && offset != 0)
             return wte__fail(err, WTE_E_ARGUMENT, 0,
                              "bags: the first offset is %" PRId64 ", but the first bag begins at 0",
@@ -119,7 +113,7 @@ static wte_status count_bags(wte__bag_job *job, wte_error *err)
     WTE_TRY(check_offsets(job, err));
     job->n_bags = n;
     if (!job->o.offsets_end) return WTE_OK;
-    const uint64_t last = (uint64_t)wte_ids_at(job->offsets, n - 1);
+    const uint64_t last = (uint64_t)wte__offset_at(job, n - 1);
     if (last != job->ids.count)
         return wte__fail(err, WTE_E_ARGUMENT, n - 1,
                          "bags: the last offset is %" PRIu64 ", but there are %" PRIu64
@@ -181,11 +175,21 @@ static wte_status check_output(wte__bag_job *job, size_t row_bytes, wte_error *e
     return WTE_OK;
 }
 
+wte_status wte__bag_judge(wte__bag_job *job, wte_error *err)
+{
+    wte_bad_ids bad;
+    wte__ids_judge(job->ids, &job->rules, &bad);
+    if (job->o.report) *job->o.report = bad;
+    if (bad.count && job->o.bad_ids == WTE_BAD_ID_ERROR)
+        return wte__bad_ids_error(&bad, job->ids.count, job->rows->rows, err);
+    job->some_missing = bad.count || bad.ignored || job->o.mask;
+    return WTE_OK;
+}
+
 wte_status wte_bag_rows(const wte_rows *rows, wte_ids ids, wte_ids offsets,
                         const wte_bag_options *opt, void *out, size_t row_bytes, wte_error *err)
 {
     wte__bag_job job = { .rows = rows, .ids = ids, .offsets = offsets, .out = out };
-    wte_bad_ids bad;
     WTE_TRY(take_options(opt, &job.o, err));
     if (job.o.report) memset(job.o.report, 0, sizeof *job.o.report);
     WTE_TRY(wte_rows_check(rows, err));
@@ -199,10 +203,5 @@ wte_status wte_bag_rows(const wte_rows *rows, wte_ids ids, wte_ids offsets,
     WTE_TRY(count_bags(&job, err));
     WTE_TRY(check_output(&job, row_bytes, err));
     wte__bag_rules(&job, rows->rows);
-    wte__ids_judge(ids, &job.rules, &bad);
-    if (job.o.report) *job.o.report = bad;
-    if (bad.count && job.o.bad_ids == WTE_BAD_ID_ERROR)
-        return wte__bad_ids_error(&bad, ids.count, rows->rows, err);
-    job.some_missing = bad.count || bad.ignored || job.o.mask;
     return job.n_bags ? wte__bag_run(&job, err) : WTE_OK;
 }

@@ -1,6 +1,7 @@
 /* Bags: what was asked for, checked; and the work itself. */
 #ifndef WTE_SRC_LOOKUP_BAG_H
 #define WTE_SRC_LOOKUP_BAG_H
+#include <string.h>
 #include <wte/bag.h>
 
 #include "lookup/fetch.h"
@@ -24,8 +25,22 @@ wte_status wte__bag_take(wte_ids ids, wte_ids offsets, const wte_bag_options *gi
                          wte__bag_job *job, wte_error *err);
 /* The rules by which ids are members, of a table of so many rows. */
 void wte__bag_rules(wte__bag_job *job, uint64_t rows);
+/* Offset b, of any type; most are i64, and there is one for each bag. */
+static inline int64_t wte__offset_at(const wte__bag_job *job, uint64_t b)
+{
+    int64_t offset;
+    if (job->offsets.type != WTE_I64) return wte_ids_at(job->offsets, b);
+    memcpy(&offset, (const char *)job->offsets.data + b * sizeof offset, sizeof offset);
+    return offset;
+}
 /* Where the ids of bag b begin; those of bag n_bags would begin at the end. */
-uint64_t wte__bag_begin(const wte__bag_job *job, uint64_t b);
-/* E_MEMORY, or what the row source says. */
-wte_status wte__bag_run(const wte__bag_job *job, wte_error *err);
+static inline uint64_t wte__bag_begin(const wte__bag_job *job, uint64_t b)
+{
+    if (job->o.bag_ids) return b * job->o.bag_ids;
+    return b < job->offsets.count ? (uint64_t)wte__offset_at(job, b) : job->ids.count;
+}
+/* Whether all ids are good: the report, some_missing, or E_RANGE. */
+wte_status wte__bag_judge(wte__bag_job *job, wte_error *err);
+/* Judges ids and reduces rows. E_RANGE, E_MEMORY, or what the row source says. */
+wte_status wte__bag_run(wte__bag_job *job, wte_error *err);
 #endif

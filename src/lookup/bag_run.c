@@ -3,8 +3,9 @@
  * from what is in its row of the output. Each bag is thus one thread's, its members in order, and
  * nothing of the cutting shows in the result.
  *
- * Where a kernel reads the table as it is stored, it does so; else rows are fetched as f32 first.
- */
+ * Where a kernel reads the table as it is stored, it does so, and the ids too, if they are i64 and
+ * all of them members; it finds the bad ones on its way. Else ids are judged, and rows are fetched
+ * as f32, first. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 /* Ids and bags of a piece, which lies on the stack: 45 KiB. */
 #define PIECE_IDS  2048u
 #define PIECE_BAGS 512u
+/* Ids of a piece that are not copied: their numbers fit into 32 bits. */
+#define PIECE_IDS_IN_PLACE ((size_t)1 << 30)
 /* Ids of a chunk: so many that handing chunks to threads costs nothing beside reading the rows. */
 #define CHUNK_IDS ((uint64_t)8192)
 /* Fewer bytes of rows than this are read faster than a second thread wakes up. */
@@ -33,14 +36,16 @@ typedef struct sharing {
     const wte__bag_job *job;
     size_t cols, row_bytes; /* of a row of f32 */
     bool direct;            /* kernels read the table */
+    bool ids_in_place;      /* and the ids */
+    bool judges;            /* kernels find bad ids; else there are none left */
     wte__stored stored;
     wte__row_kernels kernels;
     wte__fetch fetch; /* when not direct */
     bool narrow;      /* results are made in scratch and rounded into the output */
     size_t piece_ids, piece_bags;
     uint64_t chunk_bags;
-    /* scratch of a thread: rows fetched, the fetch's own, results */
-    size_t fetched_bytes, result_bytes, slot_bytes;
+    /* scratch of a thread: rows fetched, the fetch's own, numbers of members, results */
+    size_t fetched_bytes, traced_bytes, result_bytes, slot_bytes;
     uint8_t *scratch;
 } sharing;
 
@@ -52,16 +57,18 @@ typedef struct place {
 
 typedef struct piece {
     uint64_t row[PIECE_IDS + WTE__IDS_AHEAD]; /* of members, and of some that come later */
-    uint64_t at[PIECE_IDS];                   /* their positions in ids, for max_at */
+    uint64_t at[PIECE_IDS];                   /* their positions in ids, if some are missing */
     float weight[PIECE_IDS];
     uint32_t end[PIECE_BAGS]; /* of each bag among the members */
     float divisor[PIECE_BAGS];
+    const uint64_t *rows; /* of members: the above, or ids in place */
     const float *weights; /* NULL, or one for each member */
     size_t n, known, n_bags, n_finished;
-    uint64_t first_bag;
+    uint64_t first_bag, first_id;
     bool go_on; /* the first bag has members already */
     uint8_t *out;
     size_t out_stride;
+    uint32_t *max_at; /* numbers of members */
 } piece;
 
 /* Moves the members among ids from .. to - 1 of the piece up to the ones before them. */
@@ -103,12 +110,18 @@ static void next_piece(const sharing *s, place *at, uint64_t last_bag, piece *p)
     const uint64_t first = at->id, end = wte__bag_begin(job, last_bag);
     const size_t n_ids = end - first < s->piece_ids ? (size_t)(end - first) : s->piece_ids;
     const uint64_t left = job->ids.count - first - n_ids;
-    const size_t all = n_ids + (left < WTE__IDS_AHEAD ? (size_t)left : WTE__IDS_AHEAD);
+    const bool look_on = s->ids_in_place || left < WTE__IDS_AHEAD;
+    const size_t all = n_ids + (look_on ? (size_t)left : WTE__IDS_AHEAD);
     size_t n = 0, i = 0;
     p->n_bags = p->n_finished = 0;
     p->first_bag = at->bag;
+    p->first_id = first;
     p->go_on = at->taken > 0;
-    wte__ids_rows(job->ids, first, (uint32_t)all, &job->rules, job->some_missing, p->row);
+    p->rows = p->row;
+    if (s->ids_in_place)
+        p->rows = (const uint64_t *)job->ids.data + first;
+    else
+        wte__ids_rows(job->ids, first, (uint32_t)all, &job->rules, job->some_missing, p->row);
     for (bool finished = true; finished && at->bag < last_bag && p->n_bags < s->piece_bags;) {
         const uint64_t bag_end = wte__bag_begin(job, at->bag + 1);
         const size_t stop = bag_end - first < n_ids ? (size_t)(bag_end - first) : n_ids;
@@ -124,62 +137,27 @@ static void next_piece(const sharing *s, place *at, uint64_t last_bag, piece *p)
     at->id = first + i;
 }
 
-/* NaN becomes quiet, as in the kernels. */
-static float quiet(float x)
+/* The numbers of members that were taken become positions in ids. */
+static void put_positions(const sharing *s, const piece *p)
 {
-    uint32_t bits;
-    if (!isnan(x)) return x;
-    memcpy(&bits, &x, sizeof bits);
-    bits |= 0x00400000u;
-    memcpy(&x, &bits, sizeof bits);
-    return x;
-}
-
-/* Columns of a maximum that are traced at a time, in arrays that need no memory. */
-#define TRACED 16u
-
-/* Without a branch, since nobody can foretell which number is larger; `n` is a constant where this
- * is inlined. */
-static inline void take_larger(float *most, uint64_t *where, const float *x, uint64_t position,
-                               size_t n)
-{
-    for (size_t k = 0; k < n; k++) {
-        const uint64_t larger = 0 - (uint64_t)(x[k] > most[k]); /* all bits, or none */
-        where[k] ^= (where[k] ^ position) & larger;
-        most[k] = x[k] > most[k] ? x[k] : most[k];
+    for (size_t b = 0; b < p->n_bags; b++) {
+        uint64_t *at = s->job->o.max_at + (p->first_bag + b) * s->cols;
+        for (size_t c = 0; c < s->cols; c++) {
+            const uint32_t m = p->max_at[b * s->cols + c];
+            if (m != UINT32_MAX)
+                at[c] = s->job->some_missing ? p->at[m] : p->first_id + m;
+            else if (b || !p->go_on)
+                at[c] = WTE_NOWHERE;
+        }
     }
 }
 
-/* Some columns of a bag's maximum over rows of f32, and whose they are. */
-static void trace_columns(const sharing *s, const piece *p, size_t b, const float *rows, size_t c)
-{
-    const size_t n = s->cols - c < TRACED ? s->cols - c : TRACED;
-    uint64_t *at = s->job->o.max_at + (p->first_bag + b) * s->cols + c;
-    uint8_t *out = p->out + b * p->out_stride + c * sizeof(float);
-    bool first = b || !p->go_on;
-    float most[TRACED] = { 0 };
-    uint64_t where[TRACED];
-    for (size_t k = 0; k < TRACED; k++) where[k] = first || k >= n ? WTE_NOWHERE : at[k];
-    if (!first) memcpy(most, out, n * sizeof *most);
-    for (size_t m = b ? p->end[b - 1] : 0; m < p->end[b]; m++, first = false) {
-        const uint64_t position = s->job->some_missing ? p->at[m] : p->at[0] + m;
-        const float *x = rows + m * s->cols + c;
-        if (first) memcpy(most, x, n * sizeof *most);
-        for (size_t k = 0; k < n && first; k++) where[k] = position;
-        if (n == TRACED)
-            take_larger(most, where, x, position, TRACED);
-        else
-            take_larger(most, where, x, position, n);
-    }
-    for (size_t k = 0; k < n; k++) most[k] = quiet(most[k]);
-    memcpy(out, most, n * sizeof *most);
-    memcpy(at, where, n * sizeof *at);
-}
-
-static void reduce(const sharing *s, const piece *p, const wte__stored *from, size_t known)
+static wte_status reduce(const sharing *s, const piece *p, const wte__stored *from, size_t known,
+                         wte_error *err)
 {
     const wte__bags job = { .from = *from,
-                            .rows = p->row,
+                            .n_rows = s->judges ? s->job->rows->rows : UINT64_MAX,
+                            .rows = p->rows,
                             .known = known,
                             .ends = p->end,
                             .n_bags = p->n_bags,
@@ -187,30 +165,24 @@ static void reduce(const sharing *s, const piece *p, const wte__stored *from, si
                             .divisors = s->job->o.mode == WTE_BAG_MEAN ? p->divisor : NULL,
                             .out = p->out,
                             .out_stride = p->out_stride,
+                            .max_at = p->max_at,
                             .max = s->job->o.mode == WTE_BAG_MAX,
                             .go_on = p->go_on };
-    s->kernels.bags(&job);
+    if (!s->kernels.bags(&job)) /* the caller will look for it, and say more */
+        return wte__fail(err, WTE_E_RANGE, WTE_NOWHERE, "bags: an id changed while it was used");
+    if (p->max_at) put_positions(s, p);
+    return WTE_OK;
 }
 
 static wte_status reduce_piece(const sharing *s, piece *p, uint8_t *scratch, wte_error *err)
 {
-    if (s->direct) {
-        reduce(s, p, &s->stored, p->known);
-        return WTE_OK;
-    }
+    if (s->direct) return reduce(s, p, &s->stored, p->known, err);
     WTE_TRY(wte__fetch_rows(&s->fetch, p->row, p->n, p->known, scratch, s->row_bytes,
                             scratch + s->fetched_bytes, err));
-    if (s->job->o.max_at) {
-        for (size_t b = 0; b < p->n_bags; b++)
-            for (size_t c = 0; c < s->cols; c += TRACED)
-                trace_columns(s, p, b, (const float *)(const void *)scratch, c);
-        return WTE_OK;
-    }
     wte__stored fetched = s->stored;
     fetched.table = fetched.codes = scratch;
     for (size_t i = 0; i < p->n; i++) p->row[i] = i;
-    reduce(s, p, &fetched, p->n);
-    return WTE_OK;
+    return reduce(s, p, &fetched, p->n, err);
 }
 
 /* Eight at a time, which compilers make vectors of. */
@@ -251,14 +223,15 @@ static wte_status reduce_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_err
     const uint64_t first = chunk * s->chunk_bags, left = job->n_bags - first;
     const uint64_t last = first + (left < s->chunk_bags ? left : s->chunk_bags);
     uint8_t *scratch = s->scratch ? s->scratch + slot * s->slot_bytes : NULL;
+    uint8_t *results = s->narrow ? scratch + s->slot_bytes - s->result_bytes : NULL;
+    uint8_t *traced = scratch ? scratch + s->slot_bytes - s->result_bytes - s->traced_bytes : NULL;
     place at = { first, wte__bag_begin(job, first), 0 };
     piece p;
     while (at.bag < last) {
-        p.at[0] = at.id;
         next_piece(s, &at, last, &p);
         if (s->cols == 0) continue;
-        p.out = s->narrow ? scratch + s->slot_bytes - s->result_bytes
-                          : job->out + p.first_bag * job->out_stride;
+        p.out = s->narrow ? results : job->out + p.first_bag * job->out_stride;
+        p.max_at = job->o.max_at ? (uint32_t *)(void *)traced : NULL;
         p.out_stride = s->narrow ? s->row_bytes : job->out_stride;
         WTE_TRY(reduce_piece(s, &p, scratch, err));
         WTE_TRY(finish_bags(s, &p, err));
@@ -283,9 +256,11 @@ static void choose_way(sharing *s)
                              .limit = job->limit,
                              .from_view = wte__gather_views(job->rows, job->ids.count) };
     wte__fetch_init(&s->fetch, s->row_bytes);
-    s->direct = s->fetch.direct && !job->o.max_at;
+    s->direct = s->fetch.direct;
     s->stored = s->fetch.stored;
     s->kernels = s->fetch.kernels;
+    s->judges =
+        s->direct && job->o.bad_ids == WTE_BAD_ID_ERROR && !job->o.n_ignore_ids && !job->o.mask;
     if (s->direct) return;
     (void)wte__stored_plain(WTE_F32, s->cols, NULL, s->row_bytes, &s->stored, &s->kernels);
     s->piece_ids = rows_in(FETCHED_BYTES, s->cols, PIECE_IDS);
@@ -293,7 +268,18 @@ static void choose_way(sharing *s)
     s->slot_bytes = s->fetched_bytes + s->fetch.scratch_bytes;
 }
 
-wte_status wte__bag_run(const wte__bag_job *job, wte_error *err)
+/* Results that wait in scratch: those to be rounded, and the numbers of members. */
+static void add_results(sharing *s)
+{
+    const bool traced = s->job->o.max_at && s->cols;
+    if (!s->narrow && !traced) return;
+    s->piece_bags = rows_in(RESULT_BYTES, s->cols, PIECE_BAGS);
+    s->result_bytes = s->narrow ? s->piece_bags * s->row_bytes : 0;
+    s->traced_bytes = traced ? s->piece_bags * s->row_bytes : 0; /* as many bytes as f32 */
+    s->slot_bytes += s->result_bytes + s->traced_bytes;
+}
+
+wte_status wte__bag_run(wte__bag_job *job, wte_error *err)
 {
     const size_t cols = (size_t)job->rows->cols;
     sharing s = { .job = job, .cols = cols, .row_bytes = cols * sizeof(float) };
@@ -301,11 +287,11 @@ wte_status wte__bag_run(const wte__bag_job *job, wte_error *err)
     s.piece_bags = PIECE_BAGS;
     s.narrow = job->o.out_dtype != WTE_F32;
     if (cols) choose_way(&s);
-    if (s.narrow) {
-        s.piece_bags = rows_in(RESULT_BYTES, cols, PIECE_BAGS);
-        s.result_bytes = s.piece_bags * s.row_bytes;
-        s.slot_bytes += s.result_bytes;
-    }
+    add_results(&s);
+    if (!s.judges) WTE_TRY(wte__bag_judge(job, err));
+    s.ids_in_place = s.direct && !job->some_missing && job->ids.type == WTE_I64 &&
+                     (uintptr_t)job->ids.data % sizeof(uint64_t) == 0;
+    if (s.ids_in_place) s.piece_ids = PIECE_IDS_IN_PLACE;
     const uint64_t each = job->ids.count / job->n_bags + 1;
     s.chunk_bags = each < CHUNK_IDS ? CHUNK_IDS / each : 1;
     const uint64_t chunks = job->n_bags / s.chunk_bags + (job->n_bags % s.chunk_bags != 0);
@@ -317,5 +303,6 @@ wte_status wte__bag_run(const wte__bag_job *job, wte_error *err)
     }
     const wte_status status = wte__parallel_try(pool, chunks, reduce_chunk, &s, err);
     wte__free(job->o.allocator, s.scratch, scratch_bytes);
+    if (status == WTE_E_RANGE && s.judges) WTE_TRY(wte__bag_judge(job, err));
     return status;
 }

@@ -9,7 +9,7 @@
 #define WTE__ZERO_ROW UINT64_MAX
 
 /* Row numbers beyond a block that kernels are told, to prefetch their rows. */
-#define WTE__IDS_AHEAD 64u
+#define WTE__IDS_AHEAD 96u
 
 /* What makes an id good, bad or ignored. */
 typedef struct wte__id_rules {

@@ -36,6 +36,15 @@ ALWAYS_INLINE vec vec_max(vec a, vec b)
 {
     return _mm256_max_ps(a, b);
 }
+/* Lanes of `by` where a > b, else those of c; by and c may be integers. */
+ALWAYS_INLINE vec vec_pick(vec a, vec b, vec by, vec c)
+{
+    return _mm256_blendv_ps(c, by, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
+}
+ALWAYS_INLINE vec vec_number(uint32_t x)
+{
+    return _mm256_castsi256_ps(_mm256_set1_epi32((int)x));
+}
 ALWAYS_INLINE vec vec_quiet(vec x)
 {
     const __m256 quiet = _mm256_castsi256_ps(_mm256_set1_epi32(0x00400000));

@@ -39,6 +39,15 @@ ALWAYS_INLINE vec vec_max(vec a, vec b)
 {
     return _mm512_max_ps(a, b);
 }
+/* Lanes of `by` where a > b, else those of c; by and c may be integers. */
+ALWAYS_INLINE vec vec_pick(vec a, vec b, vec by, vec c)
+{
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_GT_OQ), c, by);
+}
+ALWAYS_INLINE vec vec_number(uint32_t x)
+{
+    return _mm512_castsi512_ps(_mm512_set1_epi32((int)x));
+}
 ALWAYS_INLINE vec vec_quiet(vec x)
 {
     const __m512i bits = _mm512_castps_si512(x);

@@ -38,6 +38,17 @@ ALWAYS_INLINE vec vec_max(vec a, vec b)
     return (vec){ vbslq_f32(vcgtq_f32(a.low, b.low), a.low, b.low),
                   vbslq_f32(vcgtq_f32(a.high, b.high), a.high, b.high) };
 }
+/* Lanes of `by` where a > b, else those of c; by and c may be integers. */
+ALWAYS_INLINE vec vec_pick(vec a, vec b, vec by, vec c)
+{
+    return (vec){ vbslq_f32(vcgtq_f32(a.low, b.low), by.low, c.low),
+                  vbslq_f32(vcgtq_f32(a.high, b.high), by.high, c.high) };
+}
+ALWAYS_INLINE vec vec_number(uint32_t x)
+{
+    const float32x4_t all = vreinterpretq_f32_u32(vdupq_n_u32(x));
+    return (vec){ all, all };
+}
 ALWAYS_INLINE vec vec_quiet(vec x)
 {
     return (vec){ four_quiet(x.low), four_quiet(x.high) };

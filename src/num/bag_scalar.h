@@ -65,23 +65,31 @@ static float column_of_bag(const wte__bags *job, size_t b, size_t i, stored_valu
 {
     const bool goes_on = b == 0 && job->go_on;
     const size_t begin = b ? job->ends[b - 1] : 0;
+    uint32_t whose = UINT32_MAX;
     float result = 0.0f;
     if (goes_on) memcpy(&result, (const char *)job->out + i * sizeof result, sizeof result);
     for (size_t m = begin; m < job->ends[b]; m++) {
         const char *codes = (const char *)job->from.codes + job->rows[m] * job->from.stride;
-        result = joined(job, result, value(&job->from, codes, i), m, m == begin && !goes_on);
+        const float x = value(&job->from, codes, i);
+        const bool first = m == begin && !goes_on;
+        if (first || x > result) whose = (uint32_t)m;
+        result = joined(job, result, x, m, first);
     }
+    if (job->max_at) job->max_at[b * job->from.cols + i] = whose;
     return job->divisors ? result / job->divisors[b] : result;
 }
 
-static void reduce_bags(const wte__bags *job, stored_value value)
+static bool reduce_bags(const wte__bags *job, stored_value value)
 {
+    for (size_t m = 0; job->n_bags && m < job->ends[job->n_bags - 1]; m++)
+        if (job->rows[m] >= job->n_rows) return false;
     for (size_t b = 0; b < job->n_bags; b++)
         for (size_t i = 0; i < job->from.cols; i++) {
             const float result = column_of_bag(job, b, i, value);
             memcpy((char *)job->out + b * job->out_stride + i * sizeof result, &result,
                    sizeof result);
         }
+    return true;
 }
 
 #define X(name, bits)                                                                              \
@@ -89,9 +97,9 @@ static void reduce_bags(const wte__bags *job, stored_value value)
     {                                                                                              \
         look_up(job, stored_##name);                                                               \
     }                                                                                              \
-    static void bags_##name##_scalar(const wte__bags *job)                                         \
+    static bool bags_##name##_scalar(const wte__bags *job)                                         \
     {                                                                                              \
-        reduce_bags(job, stored_##name);                                                           \
+        return reduce_bags(job, stored_##name);                                                    \
     }
 WTE__STORED_LIST(X)
 #undef X

@@ -5,6 +5,8 @@
  *     read_<type>(from, n, p)      n <= VEC_LANES elements, which begin with a byte; no byte beyond
  *     params_<type>(stored, codes)    of the row whose elements begin there
  *     vec_zero, vec_set, vec_add, vec_mul, vec_fma, vec_div, vec_max (a > b ? a : b)
+ *     vec_pick               by where a > b, else c; of any bits
+ *     vec_number             an integer in all lanes
  *     vec_quiet              a NaN becomes quiet
  *     vec_load, vec_store(to, x, n)      n lanes
  *     vec_stream(to, x)      all lanes, past the caches, `to` aligned to 64 bytes
@@ -32,12 +34,17 @@
 
 #define BAG_LINE ((size_t)64) /* of the caches */
 /* What is prefetched lies so many bytes of rows ahead, each counted as so many more, but at least
- * one row and at most so many: 32 rows of 512 bytes, 48 of 256, 64 of 136. */
-#define BAG_AHEAD      ((size_t)24576)
-#define BAG_ROW_MORE   ((size_t)256)
-#define BAG_AHEAD_ROWS ((size_t)64)
+ * one row and at most so many: 37 rows of 512 bytes, 62 of 256, 91 of 136. */
+#define BAG_AHEAD      ((size_t)22528)
+#define BAG_ROW_MORE   ((size_t)112)
+#define BAG_AHEAD_ROWS ((size_t)96)
+/* Numbers of rows come from memory too, a line for every eight, and the processor's own prefetchers
+ * lose sight of them among the rows. */
+#define BAG_NUMBERS_AHEAD ((size_t)256)
 /* Lookups write as much as they read, or more, and look less far. */
-#define LOOKUP_AHEAD ((size_t)6144)
+#define LOOKUP_AHEAD      ((size_t)6144)
+#define LOOKUP_AHEAD_ROWS ((size_t)64)
+#define LOOKUP_ROW_MORE   ((size_t)256)
 /* Rows of fewer output bytes than this share lines, which are slow to stream in parts. */
 #define LOOKUP_STREAM ((size_t)256)
 /* Vectors of a row whose sums are kept in registers, if it has just so many. */
@@ -46,8 +53,16 @@
 typedef vec (*read_vec)(const char *from, size_t n, const row_params *p);
 typedef row_params (*read_params)(const wte__stored *s, const char *row);
 
-/* How elements join what is there. */
-typedef enum bag_way { BAG_SET, BAG_ADD, BAG_FMA, BAG_MAX, BAG_FIRST } bag_way;
+/* How elements join what is there; the last two note whose they are, too. */
+typedef enum bag_way {
+    BAG_SET,
+    BAG_ADD,
+    BAG_FMA,
+    BAG_MAX,
+    BAG_FIRST,
+    BAG_MAX_AT,
+    BAG_FIRST_AT
+} bag_way;
 
 BAG_INLINE vec bag_join(bag_way way, vec there, vec x, vec by)
 {
@@ -55,15 +70,33 @@ BAG_INLINE vec bag_join(bag_way way, vec there, vec x, vec by)
     case BAG_SET: return vec_mul(x, by);
     case BAG_ADD: return vec_add(there, x);
     case BAG_FMA: return vec_fma(by, x, there);
-    case BAG_MAX: return vec_max(x, there);
+    case BAG_MAX:
+    case BAG_MAX_AT: return vec_max(x, there);
     default: return vec_quiet(x); /* a NaN in the first member stays */
     }
 }
 
-BAG_INLINE void bag_put(char *to, vec x, vec by, bag_way way, size_t n)
+/* Where a row's columns go: their results, and the numbers of the members they are of. */
+typedef struct bag_place {
+    char *to, *at;
+} bag_place;
+
+BAG_INLINE bag_place place_of(bag_place place, size_t column)
 {
-    const bool alone = way == BAG_SET || way == BAG_FIRST;
-    vec_store(to, bag_join(way, alone ? x : vec_load(to, n), x, by), n);
+    place.to += column * sizeof(float);
+    if (place.at) place.at += column * sizeof(uint32_t);
+    return place;
+}
+
+BAG_INLINE void bag_put(bag_place place, vec x, vec by, bag_way way, size_t n)
+{
+    const bool alone = way == BAG_SET || way == BAG_FIRST || way == BAG_FIRST_AT;
+    const vec there = alone ? x : vec_load(place.to, n);
+    if (way == BAG_MAX_AT)
+        vec_store(place.at, vec_pick(x, there, by, vec_load(place.at, n)), n);
+    else if (way == BAG_FIRST_AT)
+        vec_store(place.at, by, n);
+    vec_store(place.to, bag_join(way, there, x, by), n);
 }
 
 /* What is to be done with the elements of one row after the other. */
@@ -75,35 +108,37 @@ typedef struct bag_walk {
     bool stream;
 } bag_walk;
 
-BAG_INLINE bag_walk walk_of(const wte__stored *from, const uint64_t *rows, size_t known,
-                            size_t ahead_bytes)
+BAG_INLINE size_t rows_ahead(size_t bytes, size_t row_bytes, size_t most)
 {
-    const size_t ahead = 1 + ahead_bytes / (from->row_bytes + BAG_ROW_MORE);
-    return (bag_walk){ .from = from,
-                       .rows = rows,
-                       .known = known,
-                       .ahead = ahead < BAG_AHEAD_ROWS ? ahead : BAG_AHEAD_ROWS };
+    const size_t ahead = 1 + bytes / row_bytes;
+    return ahead < most ? ahead : most;
 }
 /* Where the elements of a row begin. */
 BAG_INLINE const char *codes_of(const bag_walk *walk, size_t i)
 {
     return (const char *)walk->from->codes + walk->rows[i] * walk->from->stride;
 }
-/* Where the row to be prefetched begins. After the last known one it is that one again. */
-BAG_INLINE const char *row_ahead(const bag_walk *walk, size_t i)
+BAG_INLINE const char *start_of(const bag_walk *walk, uint64_t row)
 {
-    const size_t later = walk->known - i > walk->ahead ? i + walk->ahead : walk->known - 1;
-    return (const char *)walk->from->table + walk->rows[later] * walk->from->stride;
+    return (const char *)walk->from->table + row * walk->from->stride;
 }
-/* The rows that nothing else prefetches. */
-BAG_INLINE void fetch_first_rows(const bag_walk *walk)
+/* The row to be prefetched. After the last known one it is that one again. */
+BAG_INLINE uint64_t row_ahead(const bag_walk *walk, size_t i)
+{
+    const size_t later = i + walk->ahead;
+    return walk->rows[later < walk->known ? later : walk->known - 1];
+}
+/* The rows that nothing else prefetches. False at one that is not below n_rows. */
+BAG_INLINE bool fetch_first_rows(const bag_walk *walk, uint64_t n_rows)
 {
     const size_t bytes = walk->from->row_bytes;
     for (size_t i = 0; i < walk->ahead && i < walk->known; i++) {
-        const char *row = (const char *)walk->from->table + walk->rows[i] * walk->from->stride;
+        if (walk->rows[i] >= n_rows) return false;
+        const char *row = start_of(walk, walk->rows[i]);
         for (size_t at = 0; at < bytes; at += BAG_LINE) __builtin_prefetch(row + at);
         __builtin_prefetch(row + bytes - 1); /* a row that is not aligned has one line more */
     }
+    return true;
 }
 
 /* Columns before the first whole line of the output, where lines are streamed. */
@@ -113,18 +148,18 @@ BAG_INLINE size_t columns_before_line(const char *to, size_t cols, bool stream)
     return head < cols ? head : cols;
 }
 
-/* Row i into or onto `to`. */
-BAG_INLINE void walk_row(const bag_walk *walk, size_t i, char *to, vec by, size_t bits,
-                         read_vec read, read_params params)
+/* Row i into or onto its place; `next` is prefetched. */
+BAG_INLINE void walk_row(const bag_walk *walk, size_t i, const char *next, bag_place place, vec by,
+                         size_t bits, read_vec read, read_params params)
 {
     const size_t cols = walk->from->cols, line = BAG_LINE * 8 / bits;
-    const char *codes = codes_of(walk, i), *next = row_ahead(walk, i);
+    const char *codes = codes_of(walk, i);
     const row_params p = params(walk->from, codes);
-    const size_t head = columns_before_line(to, cols, walk->stream);
+    const size_t head = columns_before_line(place.to, cols, walk->stream);
     size_t c = 0;
     for (size_t n; c < head; c += n) {
         n = head - c < VEC_LANES ? head - c : VEC_LANES;
-        bag_put(to + c * sizeof(float), read(codes + c * bits / 8, n, &p), by, walk->way, n);
+        bag_put(place_of(place, c), read(codes + c * bits / 8, n, &p), by, walk->way, n);
     }
     __builtin_prefetch(next + walk->from->row_bytes - 1);
     for (; cols - c >= line; c += line) {
@@ -132,17 +167,17 @@ BAG_INLINE void walk_row(const bag_walk *walk, size_t i, char *to, vec by, size_
         for (size_t k = c; k < c + line; k += VEC_LANES) {
             const vec x = read(codes + k * bits / 8, VEC_LANES, &p);
             if (walk->stream)
-                vec_stream(to + k * sizeof(float), bag_join(walk->way, x, x, by));
+                vec_stream(place.to + k * sizeof(float), bag_join(walk->way, x, x, by));
             else
-                bag_put(to + k * sizeof(float), x, by, walk->way, VEC_LANES);
+                bag_put(place_of(place, k), x, by, walk->way, VEC_LANES);
         }
     }
     if (c < cols) __builtin_prefetch(next + c * bits / 8);
     for (; cols - c >= VEC_LANES; c += VEC_LANES)
-        bag_put(to + c * sizeof(float), read(codes + c * bits / 8, VEC_LANES, &p), by, walk->way,
+        bag_put(place_of(place, c), read(codes + c * bits / 8, VEC_LANES, &p), by, walk->way,
                 VEC_LANES);
     if (c < cols)
-        bag_put(to + c * sizeof(float), read(codes + c * bits / 8, cols - c, &p), by, walk->way,
+        bag_put(place_of(place, c), read(codes + c * bits / 8, cols - c, &p), by, walk->way,
                 cols - c);
 }
 
@@ -152,13 +187,21 @@ BAG_INLINE void look_up(const wte__lookup *job, bool stream, size_t bits, read_v
                         read_params params)
 {
     const wte__stored from = job->from; /* a copy, which no store can change */
-    bag_walk walk = walk_of(&from, job->rows, job->known, LOOKUP_AHEAD);
-    walk.stream = stream;
+    const bag_walk walk = {
+        .from = &from,
+        .rows = job->rows,
+        .known = job->known,
+        .ahead = rows_ahead(LOOKUP_AHEAD, from.row_bytes + LOOKUP_ROW_MORE, LOOKUP_AHEAD_ROWS),
+        .stream = stream,
+    };
     const size_t n = job->n, out_stride = job->out_stride;
     const vec by = vec_set(job->scale);
     char *out = job->out;
-    fetch_first_rows(&walk);
-    for (size_t i = 0; i < n; i++) walk_row(&walk, i, out + i * out_stride, by, bits, read, params);
+    (void)fetch_first_rows(&walk, UINT64_MAX);
+    for (size_t i = 0; i < n; i++) {
+        const bag_place place = { out + i * out_stride, NULL };
+        walk_row(&walk, i, start_of(&walk, row_ahead(&walk, i)), place, by, bits, read, params);
+    }
 }
 
 /* Streaming wants whole lines. A column on which one may begin then begins with a byte also where
@@ -187,43 +230,79 @@ BAG_INLINE void lookup_any(const wte__lookup *job, size_t bits, read_vec read, r
 typedef struct bag_span {
     size_t begin, end; /* its members */
     bool fresh;        /* it has none yet */
-    char *to;
+    bag_place place;
     const float *divisor; /* or NULL */
 } bag_span;
 
-BAG_INLINE vec weight_of(const wte__bags *job, bag_way way, size_t i)
+/* What member i is multiplied by, or its number where that is noted. */
+BAG_INLINE vec member_by(const wte__bags *job, bag_way way, size_t i)
 {
+    if (way == BAG_MAX_AT) return vec_number((uint32_t)i);
     return vec_set(way == BAG_FMA ? job->weights[i] : 1.0f);
 }
 
+/* What is to be prefetched with member i. False when that is no row of the table. */
+BAG_INLINE bool fetch_number(const wte__bags *job, const bag_walk *walk, size_t i,
+                             const char **next)
+{
+    const size_t far = i + BAG_NUMBERS_AHEAD;
+    const uint64_t row = row_ahead(walk, i);
+    __builtin_prefetch(&walk->rows[far < walk->known ? far : walk->known - 1]);
+    *next = (const char *)walk->from->table + row * walk->from->stride;
+    return row < job->n_rows;
+}
+
+BAG_INLINE bool is_maximum(bag_way way)
+{
+    return way == BAG_MAX || way == BAG_MAX_AT;
+}
+
+/* The same walk, for the first member of a maximum. */
+BAG_INLINE bag_walk walk_first(const bag_walk *walk)
+{
+    bag_walk first = *walk;
+    first.way = walk->way == BAG_MAX_AT ? BAG_FIRST_AT : BAG_FIRST;
+    return first;
+}
+
 /* A bag of rows of any width, its sums in memory: they lie in the first-level cache. */
-BAG_INLINE void bag_in_memory(const wte__bags *job, const bag_walk *walk, bag_span bag, size_t bits,
+BAG_INLINE bool bag_in_memory(const wte__bags *job, const bag_walk *walk, bag_span bag, size_t bits,
                               read_vec read, read_params params)
 {
     const size_t cols = walk->from->cols;
-    bag_walk first = *walk;
-    first.way = BAG_FIRST;
-    if (bag.fresh && walk->way == BAG_MAX && bag.begin < bag.end)
-        walk_row(&first, bag.begin++, bag.to, vec_set(1.0f), bits, read, params);
-    else if (bag.fresh)
-        memset(bag.to, 0, cols * sizeof(float));
-    for (size_t i = bag.begin; i < bag.end; i++)
-        walk_row(walk, i, bag.to, weight_of(job, walk->way, i), bits, read, params);
-    if (!bag.divisor) return;
+    const bag_walk first = walk_first(walk);
+    const char *next;
+    const bool set = bag.fresh && is_maximum(walk->way) && bag.begin < bag.end;
+    if (bag.fresh && !set) memset(bag.place.to, 0, cols * sizeof(float));
+    if (bag.place.at && !set) memset(bag.place.at, 0xff, cols * sizeof(uint32_t));
+    for (size_t i = bag.begin; i < bag.end; i++) {
+        if (!fetch_number(job, walk, i, &next)) return false;
+        if (set && i == bag.begin)
+            walk_row(&first, i, next, bag.place, member_by(job, walk->way, i), bits, read, params);
+        else
+            walk_row(walk, i, next, bag.place, member_by(job, walk->way, i), bits, read, params);
+    }
+    if (!bag.divisor) return true;
     const vec by = vec_set(*bag.divisor);
     for (size_t c = 0, n; c < cols; c += n) {
         n = cols - c < VEC_LANES ? cols - c : VEC_LANES;
-        char *to = bag.to + c * sizeof(float);
+        char *to = bag.place.to + c * sizeof(float);
         vec_store(to, vec_div(vec_load(to, n), by), n);
     }
+    return true;
 }
 
-/* Member i of a bag whose rows have BAG_VECTORS whole vectors joins the sums. */
-BAG_INLINE void take_member(const bag_walk *walk, size_t i, bag_way way, vec by,
-                            vec sum[BAG_VECTORS], size_t bits, read_vec read, read_params params)
+/* The results of BAG_VECTORS whole vectors of columns, and whose they are. */
+typedef struct bag_sums {
+    vec sum[BAG_VECTORS], at[BAG_VECTORS];
+} bag_sums;
+
+/* Member i of a bag whose rows have just so many columns joins the sums. */
+BAG_INLINE void take_member(const bag_walk *walk, size_t i, const char *next, vec by, bag_sums *s,
+                            size_t bits, read_vec read, read_params params)
 {
     const size_t line = BAG_LINE * 8 / bits;
-    const char *codes = codes_of(walk, i), *next = row_ahead(walk, i);
+    const char *codes = codes_of(walk, i);
     const row_params p = params(walk->from, codes);
     __builtin_prefetch(next + walk->from->row_bytes - 1);
     BAG_UNROLLED
@@ -231,58 +310,86 @@ BAG_INLINE void take_member(const bag_walk *walk, size_t i, bag_way way, vec by,
         const size_t c = k * VEC_LANES;
         const vec x = read(codes + c * bits / 8, VEC_LANES, &p);
         if (c % line == 0) __builtin_prefetch(next + c * bits / 8);
-        sum[k] = bag_join(way, sum[k], x, by);
+        if (walk->way == BAG_MAX_AT) s->at[k] = vec_pick(x, s->sum[k], by, s->at[k]);
+        if (walk->way == BAG_FIRST_AT) s->at[k] = by;
+        s->sum[k] = bag_join(walk->way, s->sum[k], x, by);
+    }
+}
+
+BAG_INLINE void store_sums(const bag_sums *s, bag_span bag, bag_way way)
+{
+    const vec by = vec_set(bag.divisor ? *bag.divisor : 1.0f);
+    BAG_UNROLLED
+    for (size_t k = 0; k < BAG_VECTORS; k++) {
+        const bag_place place = place_of(bag.place, k * VEC_LANES);
+        /* most jobs divide nothing, and division takes as long as some members */
+        vec_store(place.to, bag.divisor ? vec_div(s->sum[k], by) : s->sum[k], VEC_LANES);
+        if (way == BAG_MAX_AT) vec_store(place.at, s->at[k], VEC_LANES);
     }
 }
 
 /* Such a bag, its sums in registers. */
-BAG_INLINE void bag_in_registers(const wte__bags *job, const bag_walk *walk, bag_span bag,
+BAG_INLINE bool bag_in_registers(const wte__bags *job, const bag_walk *walk, bag_span bag,
                                  size_t bits, read_vec read, read_params params)
 {
-    const vec one = vec_set(1.0f), divisor = bag.divisor ? vec_set(*bag.divisor) : one;
-    vec sum[BAG_VECTORS];
+    const bag_walk first = walk_first(walk);
+    const char *next;
+    bag_sums s;
+    size_t i = bag.begin;
     BAG_UNROLLED
-    for (size_t k = 0; k < BAG_VECTORS; k++)
-        sum[k] =
-            bag.fresh ? vec_zero() : vec_load(bag.to + k * VEC_LANES * sizeof(float), VEC_LANES);
-    if (bag.fresh && walk->way == BAG_MAX && bag.begin < bag.end)
-        take_member(walk, bag.begin++, BAG_FIRST, one, sum, bits, read, params);
-    for (size_t i = bag.begin; i < bag.end; i++)
-        take_member(walk, i, walk->way, weight_of(job, walk->way, i), sum, bits, read, params);
-    BAG_UNROLLED
-    for (size_t k = 0; k < BAG_VECTORS; k++)
-        vec_store(bag.to + k * VEC_LANES * sizeof(float), vec_div(sum[k], divisor), VEC_LANES);
+    for (size_t k = 0; k < BAG_VECTORS; k++) {
+        s.sum[k] = bag.fresh ? vec_zero()
+                             : vec_load(bag.place.to + k * VEC_LANES * sizeof(float), VEC_LANES);
+        s.at[k] = vec_number(UINT32_MAX);
+    }
+    if (bag.fresh && is_maximum(walk->way) && i < bag.end) {
+        if (!fetch_number(job, walk, i, &next)) return false;
+        take_member(&first, i, next, member_by(job, walk->way, i), &s, bits, read, params);
+        i++;
+    }
+    for (; i < bag.end; i++) {
+        if (!fetch_number(job, walk, i, &next)) return false;
+        take_member(walk, i, next, member_by(job, walk->way, i), &s, bits, read, params);
+    }
+    store_sums(&s, bag, walk->way);
+    return true;
 }
 
-BAG_INLINE void reduce(const wte__bags *job, bag_way way, size_t bits, read_vec read,
+BAG_INLINE bool reduce(const wte__bags *job, bag_way way, size_t bits, read_vec read,
                        read_params params)
 {
     const wte__stored from = job->from; /* a copy, which no store can change */
-    bag_walk walk = walk_of(&from, job->rows, job->known, BAG_AHEAD);
-    walk.way = way;
+    const bag_walk walk = {
+        .from = &from,
+        .rows = job->rows,
+        .known = job->known,
+        .ahead = rows_ahead(BAG_AHEAD, from.row_bytes + BAG_ROW_MORE, BAG_AHEAD_ROWS),
+        .way = way,
+    };
     const bool in_registers = from.cols == (size_t)BAG_VECTORS * VEC_LANES;
     size_t begin = 0;
-    fetch_first_rows(&walk);
+    if (!fetch_first_rows(&walk, job->n_rows)) return false;
     for (size_t b = 0; b < job->n_bags; b++) {
-        const bag_span bag = { begin, job->ends[b], b || !job->go_on,
-                               (char *)job->out + b * job->out_stride,
+        char *at = way == BAG_MAX_AT ? (char *)(job->max_at + b * from.cols) : NULL;
+        const bag_span bag = { begin,
+                               job->ends[b],
+                               b || !job->go_on,
+                               { (char *)job->out + b * job->out_stride, at },
                                job->divisors ? &job->divisors[b] : NULL };
-        if (in_registers)
-            bag_in_registers(job, &walk, bag, bits, read, params);
-        else
-            bag_in_memory(job, &walk, bag, bits, read, params);
+        if (!(in_registers ? bag_in_registers(job, &walk, bag, bits, read, params)
+                           : bag_in_memory(job, &walk, bag, bits, read, params)))
+            return false;
         begin = bag.end;
     }
+    return true;
 }
 
-BAG_INLINE void bags_any(const wte__bags *job, size_t bits, read_vec read, read_params params)
+BAG_INLINE bool bags_any(const wte__bags *job, size_t bits, read_vec read, read_params params)
 {
-    if (job->max)
-        reduce(job, BAG_MAX, bits, read, params);
-    else if (job->weights)
-        reduce(job, BAG_FMA, bits, read, params);
-    else
-        reduce(job, BAG_ADD, bits, read, params);
+    if (job->max && job->max_at) return reduce(job, BAG_MAX_AT, bits, read, params);
+    if (job->max) return reduce(job, BAG_MAX, bits, read, params);
+    if (job->weights) return reduce(job, BAG_FMA, bits, read, params);
+    return reduce(job, BAG_ADD, bits, read, params);
 }
 
 /* X(name, bits) of WTE__STORED_LIST, for an instruction set's suffix. */
@@ -291,8 +398,8 @@ BAG_INLINE void bags_any(const wte__bags *job, size_t bits, read_vec read, read_
     {                                                                                              \
         lookup_any(job, bits, read_##name, params_##name);                                         \
     }                                                                                              \
-    static void bags_##name##_##isa(const wte__bags *job)                                          \
+    static bool bags_##name##_##isa(const wte__bags *job)                                          \
     {                                                                                              \
-        bags_any(job, bits, read_##name, params_##name);                                           \
+        return bags_any(job, bits, read_##name, params_##name);                                    \
     }
 #endif

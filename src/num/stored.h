@@ -7,7 +7,7 @@
 
 typedef struct wte__row_kernels {
     void (*lookup)(const wte__lookup *job);
-    void (*bags)(const wte__bags *job);
+    bool (*bags)(const wte__bags *job);
 } wte__row_kernels;
 
 /* Rows of elements that lie side by side; false for a type that no kernel reads. */
