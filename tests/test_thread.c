@@ -138,6 +138,39 @@ static void a_pool_has_as_many_threads_as_asked_for(void **state)
     assert_null(pool);
 }
 
+/* Where the caller and the one worker begin; neither goes on before the other has begun. */
+typedef struct beginnings {
+    pthread_t caller;
+    bool begun[2];
+    uint64_t first[2];
+    atomic_uint here;
+} beginnings;
+static void begin(void *ctx, uint64_t i)
+{
+    beginnings *b = ctx;
+    const int me = !pthread_equal(pthread_self(), b->caller);
+    if (b->begun[me]) return;
+    b->begun[me] = true;
+    b->first[me] = i;
+    atomic_fetch_add(&b->here, 1);
+    while (atomic_load(&b->here) < 2) sched_yield();
+}
+
+static void each_thread_begins_with_a_share_of_its_own(void **state)
+{
+    (void)state;
+    wte_error err;
+    wte_pool *pool;
+    assert_ok(wte_pool_create(2, &pool, &err), err);
+    for (int job = 0; job < 100; job++) {
+        beginnings b = { .caller = pthread_self() };
+        wte__parallel(pool, 7, begin, &b);
+        assert_int_equal(b.first[0], 0);
+        assert_int_equal(b.first[1], 4);
+    }
+    wte_pool_free(pool);
+}
+
 #if defined(__linux__)
 /* Both chunks must be in work at once before either may end. */
 typedef struct meeting {
@@ -216,6 +249,7 @@ static const struct CMUnitTest tests[] = {
     TEST("every index is worked exactly once", every_index_is_worked_exactly_once),
     TEST("without a pool the caller does all", without_a_pool_the_caller_works_in_order),
     TEST("many small jobs follow one another", many_small_jobs_follow_one_another),
+    TEST("each thread begins with a share of its own", each_thread_begins_with_a_share_of_its_own),
     TEST("several callers take turns on one pool", several_callers_take_turns_on_one_pool),
     TEST("sleeping workers wake up and go home", sleeping_workers_wake_up_and_go_home),
     TEST("a pool has as many threads as asked for", a_pool_has_as_many_threads_as_asked_for),

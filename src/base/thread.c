@@ -1,5 +1,9 @@
-/* A pool of threads that take chunk numbers from one atomic counter. The only file that makes
- * threads.
+/* A pool of threads that share chunk numbers. The only file that makes threads.
+ *
+ * Each thread begins with its own share of the numbers, and takes from the shares of others when it
+ * has done its own. Shares are consecutive and depend on nothing but how many chunks there are: in
+ * the next call of the same size a thread works where it worked before, and finds in the cache of
+ * its own processor what it left there.
  *
  * A worker joins a job only while it is open. The caller works too, closes the job when no chunk is
  * left, and waits for those that have joined: one that the system keeps asleep holds nobody up.
@@ -28,22 +32,29 @@
 #define TICKET_OPEN    UINT64_C(0x10000)
 #define TICKET_JOB     UINT64_C(0x20000) /* added for each new job */
 
+/* The chunks of one thread; a line of the caches apart from those of the next. */
+typedef struct share {
+    atomic_uint_fast64_t next;
+    uint64_t end; /* written while no job is open */
+    char apart[64 - 2 * sizeof(uint64_t)];
+} share;
+
 struct wte_pool {
     pthread_mutex_t turn; /* held by the call that uses the pool */
     pthread_mutex_t lock; /* guards sleeping */
     pthread_cond_t wake;
     atomic_uint_fast64_t ticket;
-    atomic_uint_fast64_t next; /* next chunk */
-    uint64_t n;                /* these three are written while no job is open */
-    void (*work)(void *ctx, uint64_t i);
+    void (*work)(void *ctx, uint64_t i); /* this and ctx are written while no job is open */
     void *ctx;
     uint32_t n_workers;
+    atomic_uint n_begun; /* workers that have begun: the next one's number, less one */
     atomic_bool stop;
 #if defined(__linux__)
     cpu_set_t allowed; /* where the thread that made the pool may run */
     int caller_cpu;    /* the one that workers are kept off; -1: none yet */
 #endif
     pthread_t worker[WTE_LIMIT_THREADS];
+    share share[WTE_LIMIT_THREADS]; /* the caller's is the first */
 };
 
 static void pause_briefly(void)
@@ -53,12 +64,28 @@ static void pause_briefly(void)
 #endif
 }
 
-static void take_chunks(wte_pool *p)
+static void lay_out_shares(wte_pool *p, uint64_t n)
 {
-    for (;;) {
-        uint64_t i = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
-        if (i >= p->n) return;
-        p->work(p->ctx, i);
+    const uint32_t threads = p->n_workers + 1;
+    const uint64_t each = n / threads, more = n % threads;
+    uint64_t end = 0;
+    for (uint32_t t = 0; t < threads; t++) {
+        atomic_store_explicit(&p->share[t].next, end, memory_order_relaxed);
+        end += each + (t < more);
+        p->share[t].end = end;
+    }
+}
+
+/* Thread number `first`: its own share, then what is left of the others'. */
+static void take_chunks(wte_pool *p, uint32_t first)
+{
+    const uint32_t threads = p->n_workers + 1;
+    for (uint32_t k = 0; k < threads; k++) {
+        share *s = &p->share[(first + k) % threads];
+        while (atomic_load_explicit(&s->next, memory_order_relaxed) < s->end) {
+            const uint64_t i = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+            if (i < s->end) p->work(p->ctx, i);
+        }
     }
 }
 
@@ -84,6 +111,7 @@ static void wait_for_call(wte_pool *p, uint64_t seen)
 static void *worker_main(void *arg)
 {
     wte_pool *p = arg;
+    const uint32_t number = 1 + atomic_fetch_add_explicit(&p->n_begun, 1, memory_order_relaxed);
     uint64_t seen = 0;
     for (;;) {
         wait_for_call(p, seen);
@@ -95,7 +123,7 @@ static void *worker_main(void *arg)
                                                      memory_order_acquire, memory_order_relaxed))
             continue;
         seen = ticket / TICKET_JOB;
-        take_chunks(p);
+        take_chunks(p, number);
         atomic_fetch_sub_explicit(&p->ticket, 1, memory_order_release);
     }
 }
@@ -201,13 +229,12 @@ void wte__parallel(wte_pool *pool, uint64_t n, void (*work)(void *ctx, uint64_t 
         return;
     }
     pthread_mutex_lock(&pool->turn);
-    pool->n = n;
     pool->work = work;
     pool->ctx = ctx;
-    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+    lay_out_shares(pool, n);
     keep_off_caller(pool);
     call_workers(pool, TICKET_JOB + TICKET_OPEN);
-    take_chunks(pool);
+    take_chunks(pool, 0);
     atomic_fetch_sub_explicit(&pool->ticket, TICKET_OPEN, memory_order_relaxed);
     for (uint32_t spins = 0;
          atomic_load_explicit(&pool->ticket, memory_order_acquire) & TICKET_WORKERS;) {

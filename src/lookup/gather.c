@@ -9,7 +9,8 @@
 #include "base/limits.h"
 #include "base/thread.h"
 
-/* Output of one block: so much that handing blocks to threads costs nothing beside the copying. */
+/* Output of one block, at most: so much that handing blocks to threads costs nothing beside the
+ * copying. */
 #define BLOCK_BYTES ((size_t)1 << 20)
 /* A block has at least so many ids, as it begins without prefetched rows. */
 #define BLOCK_IDS ((size_t)64)
@@ -22,11 +23,17 @@
  * an output that is read back at once: up to 16 MiB plain stores win by 6 to 40 %, as the rows then
  * are still in the last-level cache; from 32 MiB streaming stores win. */
 #define STREAM_BYTES ((uint64_t)16 << 20)
+/* Several threads stream all of it from here on. Below they leave STREAM_BYTES of it in the caches,
+ * every so many blocks one: cores that share a last-level cache share its way to memory too, and
+ * one that streams takes all of it (docs/kernels.md has the figures). */
+#define SHARED_STREAM_BYTES ((uint64_t)64 << 20)
 
 typedef struct sharing {
     const wte__gather_job *job;
     wte__fetch fetch;
-    uint32_t block;   /* ids a block */
+    uint32_t block; /* ids a block */
+    uint64_t n_blocks;
+    uint64_t kept; /* so many blocks, evenly spread, are left in the caches; the others streamed */
     uint8_t *scratch; /* a piece for each thread */
 } sharing;
 
@@ -48,28 +55,44 @@ static wte_status copy_block(void *ctx, uint64_t block, uint32_t slot, wte_error
     uint8_t *out = j->out + first * j->out_stride;
     uint8_t *scratch = s->scratch ? s->scratch + slot * s->fetch.scratch_bytes : NULL;
     uint64_t row[WTE__IDS_BLOCK + WTE__IDS_AHEAD];
+    wte__fetch fetch = s->fetch;
+    fetch.stream = block * s->kept % s->n_blocks >= s->kept;
     wte__ids_rows(j->ids, first, n, &j->rules, j->zeros, row);
     if (!j->zeros) {
         const uint32_t ahead = left - n < WTE__IDS_AHEAD ? (uint32_t)(left - n) : WTE__IDS_AHEAD;
         wte__ids_rows(j->ids, first + n, ahead, &j->rules, false, row + n);
-        return wte__fetch_rows(&s->fetch, row, n, n + ahead, out, j->out_stride, scratch, err);
+        return wte__fetch_rows(&fetch, row, n, n + ahead, out, j->out_stride, scratch, err);
     }
     for (uint32_t i = 0, run; i < n; i += run) {
         uint8_t *to = out + i * j->out_stride;
         run = run_length(row, i, n);
         if (row[i] != WTE__ZERO_ROW)
-            WTE_TRY(wte__fetch_rows(&s->fetch, row + i, run, run, to, j->out_stride, scratch, err));
+            WTE_TRY(wte__fetch_rows(&fetch, row + i, run, run, to, j->out_stride, scratch, err));
         else
             for (uint32_t k = 0; k < run; k++) memset(to + k * j->out_stride, 0, j->out_bytes);
     }
     return WTE_OK;
 }
 
-static uint32_t ids_of_block(size_t row_bytes)
+/* Ids of a block: blocks are alike and as many for each thread, unless that makes them small. */
+static uint32_t ids_of_block(const wte__gather_job *job, uint32_t threads)
 {
-    const size_t fits = BLOCK_BYTES / row_bytes;
+    const size_t fits = BLOCK_BYTES / job->out_bytes;
     if (fits < BLOCK_IDS) return BLOCK_IDS;
-    return fits < WTE__IDS_BLOCK ? (uint32_t)fits : WTE__IDS_BLOCK;
+    const uint64_t most = fits < WTE__IDS_BLOCK ? fits : WTE__IDS_BLOCK;
+    const uint64_t rounds = (job->ids.count - 1) / (most * threads) + 1;
+    const uint64_t even = (job->ids.count - 1) / (rounds * threads) + 1;
+    return (uint32_t)(even < BLOCK_IDS ? BLOCK_IDS : even);
+}
+
+/* How many blocks are not streamed. */
+static uint64_t blocks_kept(const sharing *s, uint32_t threads)
+{
+    const wte__gather_job *job = s->job;
+    const uint64_t fit = STREAM_BYTES / job->out_bytes;
+    if (job->ids.count <= fit) return s->n_blocks;
+    return threads > 1 && job->ids.count <= SHARED_STREAM_BYTES / job->out_bytes ? fit / s->block
+                                                                                 : 0;
 }
 
 bool wte__gather_views(const wte_rows *rows, uint64_t n_ids)
@@ -81,21 +104,22 @@ wte_status wte__gather(const wte__gather_job *job, wte_error *err)
 {
     sharing s = { .job = job };
     wte_pool *pool = job->ids.count < SHARED_BYTES / job->out_bytes ? NULL : job->pool;
+    const uint32_t threads = wte_pool_threads(pool);
     s.fetch = (wte__fetch){ .rows = job->rows,
                             .out_type = job->out_type,
                             .scale = job->scale,
                             .limit = job->limit,
-                            .from_view = wte__gather_views(job->rows, job->ids.count),
-                            .stream = job->ids.count > STREAM_BYTES / job->out_bytes };
+                            .from_view = wte__gather_views(job->rows, job->ids.count) };
     wte__fetch_init(&s.fetch, job->out_stride);
-    s.block = ids_of_block(job->out_bytes);
-    const uint64_t n_blocks = job->ids.count / s.block + (job->ids.count % s.block != 0);
-    const size_t scratch_bytes = wte_pool_threads(pool) * s.fetch.scratch_bytes;
+    s.block = ids_of_block(job, threads);
+    s.n_blocks = (job->ids.count - 1) / s.block + 1;
+    s.kept = blocks_kept(&s, threads);
+    const size_t scratch_bytes = threads * s.fetch.scratch_bytes;
     if (scratch_bytes) {
         s.scratch = wte__alloc(job->allocator, scratch_bytes);
         if (!s.scratch) return wte__no_memory(err, scratch_bytes, "rows on their way");
     }
-    const wte_status status = wte__parallel_try(pool, n_blocks, copy_block, &s, err);
+    const wte_status status = wte__parallel_try(pool, s.n_blocks, copy_block, &s, err);
     wte__free(job->allocator, s.scratch, scratch_bytes);
     return status;
 }
