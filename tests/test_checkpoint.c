@@ -165,6 +165,41 @@ static void parts_of_one_name_are_refused(void **state)
     wte__checkpoint_free(c);
 }
 
+static void other_settings_are_named(void **state)
+{
+    (void)state;
+    wte_error err;
+    const char *const have = "\"dim\": 3,\n\"lr\": 0.5\n";
+    assert_ok(wte__checkpoint_belongs("run", have, have, &err), err);
+    assert_fails(wte__checkpoint_belongs("run", have, "\"dim\": 3,\n\"lr\": 0.25,\n", &err), err,
+                 WTE_E_SHAPE, WTE_NOWHERE,
+                 "run: the checkpoint was made with \"lr\": 0.5 but this run has \"lr\": 0.25");
+    assert_fails(wte__checkpoint_belongs("run", have, "\"dim\": 30,\n\"lr\": 0.5\n", &err), err,
+                 WTE_E_SHAPE, WTE_NOWHERE, "made with \"dim\": 3, but this run has \"dim\": 30");
+    assert_fails(wte__checkpoint_belongs("run", "", have, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+                 "but this run has \"dim\": 3");
+}
+
+/* A file that another one has replaced is read to its end. */
+static void rows_outlive_the_file_s_place(void **state)
+{
+    (void)state;
+    wte_error err;
+    wte_rows rows;
+    float row[3];
+    write_one("old");
+    wte__checkpoint *c = open_one();
+    const wte__checkpoint_part part = { "table", view(numbers + 3, WTE_F32, 1, 3) };
+    assert_ok(wte__checkpoint_write(path, &part, 1, "new", &err), err);
+    assert_ok(wte__checkpoint_rows(c, "table", &rows, &err), err);
+    assert_int_equal(rows.rows, 2);
+    assert_ok(wte_rows_read(&rows, 0, row, &err), err);
+    assert_memory_equal(row, numbers, sizeof row);
+    assert_fails(wte__checkpoint_rows(c, "tabel", &rows, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+                 "table");
+    wte__checkpoint_free(c);
+}
+
 static void equal_states_give_equal_bytes(void **state)
 {
     (void)state;
@@ -192,6 +227,8 @@ static const struct CMUnitTest tests[] = {
     TEST("checkpoint: a full disk leaves the one before", a_full_disk_leaves_the_one_before),
     TEST("checkpoint: parts of one name are refused and leave the one before",
          parts_of_one_name_are_refused),
+    TEST("checkpoint: other settings are named, both", other_settings_are_named),
+    TEST("checkpoint: rows outlive the file's place", rows_outlive_the_file_s_place),
     TEST("checkpoint: equal states give equal bytes", equal_states_give_equal_bytes),
 };
 

@@ -90,6 +90,23 @@ const char *wte__checkpoint_settings(const wte__checkpoint *c)
     return c->settings;
 }
 
+wte_status wte__checkpoint_belongs(const char *path, const char *have, const char *want,
+                                   wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN], old[WTE__NAME_SHOWN], now[WTE__NAME_SHOWN];
+    while (*have || *want) {
+        const size_t n = strcspn(have, "\n"), m = strcspn(want, "\n");
+        if (n != m || memcmp(have, want, n) != 0)
+            return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+                             "%s: the checkpoint was made with %s but this run has %s",
+                             wte__show_path(shown, path), wte__show(old, have, n),
+                             wte__show(now, want, m ? m - (want[m - 1] == ',') : 0));
+        have += n + (have[n] == '\n');
+        want += m + (want[m] == '\n');
+    }
+    return WTE_OK;
+}
+
 /* "f32 [3, 4]" */
 static const char *shape_text(char buf[112], wte_dtype dtype, uint32_t rank, const uint64_t *shape)
 {
@@ -123,4 +140,12 @@ wte_status wte__checkpoint_read(const wte__checkpoint *c, const char *name, wte_
     if (tensor.bytes == 0) return WTE_OK;
     WTE_TRY(wte_file_rows(c->file, i, &source, err));
     return wte_rows_read_block(&source, 0, (size_t)source.rows, out, err);
+}
+
+wte_status wte__checkpoint_rows(const wte__checkpoint *c, const char *name, wte_rows *out,
+                                wte_error *err)
+{
+    uint64_t i;
+    WTE_TRY(wte_file_find(c->file, name, strlen(name), &i, err));
+    return wte_file_rows(c->file, i, out, err);
 }

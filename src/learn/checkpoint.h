@@ -19,6 +19,14 @@ typedef struct wte__checkpoint wte__checkpoint;
 wte_status wte__checkpoint_open(const char *path, wte__checkpoint **out, wte_error *err);
 void wte__checkpoint_free(wte__checkpoint *c);
 const char *wte__checkpoint_settings(const wte__checkpoint *c);
+/* Whether the settings of a checkpoint, one "key": value a line, are those of this run: else
+ * E_SHAPE with the first lines that differ. */
+wte_status wte__checkpoint_belongs(const char *path, const char *have, const char *want,
+                                   wte_error *err);
+/* The part of that name as rows that are read when they are asked for; they live as long as c, also
+ * when another file has taken the place of this one. */
+wte_status wte__checkpoint_rows(const wte__checkpoint *c, const char *name, wte_rows *out,
+                                wte_error *err);
 /* The part of that name, which must have this shape and type: else E_SHAPE with both shapes. */
 wte_status wte__checkpoint_read(const wte__checkpoint *c, const char *name, wte_dtype dtype,
                                 uint64_t rows, uint64_t cols, void *out, wte_error *err);
