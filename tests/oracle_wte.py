@@ -87,6 +87,33 @@ class BagOptions(c.Structure):
     ]
 
 
+class GradOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("kind", c.c_int),
+        ("f64_sums", c.c_uint32),
+        ("max_bytes", c.c_uint64),
+        ("pool", c.c_void_p),
+        ("allocator", c.c_void_p),
+    ]
+
+
+class GradRows(c.Structure):
+    _fields_ = [("n", c.c_uint64), ("cols", c.c_uint64), ("ids", c.POINTER(c.c_uint64)), ("values", c.POINTER(c.c_float))]
+
+
+class BackwardOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("d_out_dtype", c.c_int),
+        ("scale_by_freq", c.c_uint32),
+        ("ignore_ids", c.c_void_p),
+        ("n_ignore_ids", c.c_size_t),
+        ("scale", c.c_float),
+        ("report", c.c_void_p),
+    ]
+
+
 class Hidden(c.Structure):
     _fields_ = [
         ("data", c.c_void_p),
@@ -130,6 +157,17 @@ class Library:
         self.lib.wte_bag_rows.argtypes = [c.c_void_p, Ids, Ids, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p]
         self.lib.wte_rowwise_encode.argtypes = [c.c_int, c.c_void_p, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64, c.c_void_p]
         self.lib.wte_rowwise_rows.argtypes = [c.c_int, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64] + [c.c_void_p] * 3
+        gradient = [c.c_void_p, Ids, c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p]
+        self.lib.wte_grad_create.argtypes = [c.c_uint64, c.c_uint64] + [c.c_void_p] * 3
+        self.lib.wte_grad_lookup.argtypes = gradient
+        self.lib.wte_grad_bag.argtypes = gradient[:2] + [Ids, c.c_void_p] + gradient[2:]
+        self.lib.wte_bag_weights_grad.argtypes = [c.c_void_p, Ids, Ids, c.c_void_p, c.c_void_p, c.c_size_t] + [c.c_void_p] * 3
+        self.lib.wte_grad_norm.argtypes = [c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p]
+        self.lib.wte_grad_clip.argtypes = [c.c_void_p, c.c_size_t, c.c_double, c.c_void_p, c.c_void_p]
+        self.lib.wte_grad_data.restype = c.c_void_p
+        for name in ("data", "free", "zero"):
+            getattr(self.lib, "wte_grad_" + name).argtypes = [c.c_void_p]
+        self.lib.wte_grad_view.argtypes = [c.c_void_p] * 2
         self.lib.wte_head_logits.argtypes = [c.c_void_p] * 4 + [c.c_size_t, c.c_void_p]
         self.lib.wte_pool_create.argtypes = [c.c_uint32, c.c_void_p, c.c_void_p]
         self.lib.wte_pool_free.argtypes = [c.c_void_p]
@@ -170,3 +208,16 @@ class Library:
         """out = hidden @ rows^T; rows and hidden are the structs above, out an address."""
         given = HeadOptions(struct_size=c.sizeof(HeadOptions), **options)
         self.call("head_logits", c.byref(rows), c.byref(hidden), c.byref(given), out, 0)
+
+    def grad(self, rows, cols, **options):
+        """A gradient of zeros; to be freed with grad_free."""
+        made, given = c.c_void_p(), GradOptions(struct_size=c.sizeof(GradOptions), **options)
+        self.call("grad_create", rows, cols, c.byref(given), c.byref(made))
+        return made
+
+    def grad_rows(self, grad):
+        """What has been added up: the numbers of rows, or None, and an address of n x cols f32."""
+        view = GradRows()
+        self.lib.wte_grad_view(grad, c.byref(view))
+        ids = [view.ids[i] for i in range(view.n)] if view.ids else None
+        return view.n, ids, c.cast(view.values, c.c_void_p).value

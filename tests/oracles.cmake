@@ -38,6 +38,9 @@ list(APPEND oracles oracle.quant oracle.npy oracle.safetensors oracle.gguf oracl
 # Cross-entropy and its gradients.
 add_test(NAME oracle.torch_loss COMMAND ${WTE_ORACLE_PYTHON} ${script}_loss.py ${library})
 list(APPEND oracles oracle.torch_loss)
+# Gradients of lookups and bags.
+add_test(NAME oracle.torch_grad COMMAND ${WTE_ORACLE_PYTHON} ${script}_grad.py ${library})
+list(APPEND oracles oracle.torch_grad)
 # Nearest rows and differences: NumPy.
 add_test(NAME oracle.near COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_near.py ${library})
 list(APPEND oracles oracle.near)

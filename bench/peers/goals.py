@@ -80,8 +80,14 @@ def loss():
             yield Goal("loss", f"loss memory{more} {count} rows", ("limit",), 1, "at most 64 MiB of work memory")
 
 
+def train():
+    for law in ("uniform", "zipf"):
+        yield Goal("train", f"train scatter {law}", ("PyTorch",), 1.2, "1.2x PyTorch's index_add_")
+        yield Goal("train", f"train sparse gradient {law}", ("PyTorch",), 1.2, "1.2x PyTorch's coalesce")
+
+
 def all_goals():
-    return [*rows(), *bags(), *head(), *loss()]
+    return [*rows(), *bags(), *head(), *loss(), *train()]
 
 
 # Operations whose share of the limit on two threads shall be that of one thread.

@@ -97,6 +97,19 @@ class Wte(wte.Library):
         self.lib.wte_head_top  # noqa: B018  (raises where this build has none)
         return ranked, lambda i: self.call("head_top", c.byref(source), c.byref(vectors), c.byref(asked), count, ranked, None)
 
+    def gradients(self, shape, batches, d_out, pool, sparse=False):
+        """A kept dense gradient that the batch of this number is added to, or one of rows that begins anew; and where it is."""
+        grad, given = self.grad(*shape, kind=int(sparse), pool=pool), [ids_of(batch) for batch in batches]
+        where, zero = (c.c_void_p(d_out.ctypes.data), c.c_size_t(0), None), self.lib.wte_grad_zero
+
+        def run(i):
+            if sparse:
+                zero(grad)
+            self.call("grad_lookup", grad, given[i], *where)
+
+        run.end = lambda: self.lib.wte_grad_free(grad)
+        return grad, run
+
     def losses(self, source, hidden, targets, pool, gradients=()):
         """gradients: none, or arrays for hidden and for the table. Returns the result's struct and the call."""
         vectors, asked = hidden_of(hidden), options(HeadOptions, pool=pool)

@@ -42,6 +42,28 @@ class Torch:
 
         return run
 
+    def scatter(self, shape, batches, d_out, threads, kept):
+        """index_add_ into a gradient that is kept."""
+        target, come = torch.from_numpy(kept), torch.from_numpy(d_out)
+        given = [torch.from_numpy(batch) for batch in batches]
+
+        def run(i):
+            torch.set_num_threads(threads)
+            target.index_add_(0, given[i], come)
+
+        return run
+
+    def coalesced(self, shape, batches, d_out, threads, found):
+        """What a sparse backward leaves, with its duplicates merged. found["sparse"] gets it."""
+        come = torch.from_numpy(d_out)
+        given = [torch.from_numpy(batch) for batch in batches]
+
+        def run(i):
+            torch.set_num_threads(threads)
+            found["sparse"] = torch.sparse_coo_tensor(given[i].unsqueeze(0), come, shape).coalesce()
+
+        return run
+
     def logits(self, table, hidden, out, threads):
         self.need_blas()
         weights, given, target = (torch.from_numpy(array) for array in (table, hidden, out))

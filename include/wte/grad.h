@@ -51,9 +51,9 @@ WTE_API void wte_grad_view(const wte_grad *g, wte_grad_rows *out);
 typedef struct wte_backward_options {
     size_t struct_size;
     wte_dtype d_out_dtype;  /* of what comes back: NONE = F32; F16, BF16 are widened exactly */
-    uint32_t scale_by_freq; /* 1: each part is divided by how often its id stands among all ids of
-                               the call (PyTorch's scale_grad_by_freq; in a bag too the id's own
-                               count, which PyTorch's CPU bag gets wrong) */
+    uint32_t scale_by_freq; /* 1: each part is divided by how often its id stands among the ids of
+                               the call that take part (PyTorch's scale_grad_by_freq; in a bag too
+                               the id's own count, which PyTorch's CPU bag gets wrong) */
     const int64_t
         *ignore_ids; /* ids that get nothing and are no error: the padding id, -100. Only
                         the way through the lookup is cut: a tied head still trains the row */
@@ -68,12 +68,14 @@ typedef struct wte_backward_options {
 
 /** g[ids[i], :] += scale * d_out[i, :] for every i: the way back through wte_lookup_rows.
  *
- *  The parts of a row are added in the order of ids, each part rounded to f32 once after its
- *  multiplication, into a sum that starts from 0 (f32, or f64 with f64_sums) and is rounded and
- *  added to the gradient once: the same bits for any number of threads and any instruction set.
+ *  The parts of a row are added in the order of ids, into a sum that starts from 0 (f32, or f64
+ *  with f64_sums), is rounded once and added to the gradient once; a part is rounded to f32 once,
+ *  after its multiplication by all of its factors, which are one number (made in f64, rounded to
+ *  f32). So the bits depend on neither the number of threads nor the instruction set.
  *
  *  d_out      ids.count rows of cols numbers, row_bytes apart (0 = tight)
- *  returns    E_RANGE for a bad id (where = position) before anything is added
+ *  returns    E_RANGE for a bad id (where = position), E_LIMIT for more than 2^32 - 1 ids or a
+ *             sparse gradient beyond max_bytes, E_MEMORY; g is then as it was
  *  cost       ids are sorted (radix), d_out is read once, each row named is written once */
 WTE_API WTE_MUST_CHECK wte_status wte_grad_lookup(wte_grad *g, wte_ids ids, const void *d_out,
                                                   size_t row_bytes, const wte_backward_options *opt,
@@ -90,8 +92,8 @@ WTE_API WTE_MUST_CHECK wte_status wte_grad_bag(wte_grad *g, wte_ids ids, wte_ids
                                                size_t row_bytes, const wte_backward_options *opt,
                                                wte_error *err);
 /** d_weights[i] = sum over d of d_out[bag of i, d] * rows[ids[i], d]; 0 where i is no member. The
- * gradient of bag->weights (sums only). Sums as wte_head's exact products ("Dots"). SET, not added.
- */
+ * gradient of bag->weights (sums only). Sums as wte_head's exact products ("Dots"), times scale.
+ * SET, not added. bag->pool and bag->allocator serve. */
 WTE_API WTE_MUST_CHECK wte_status wte_bag_weights_grad(const wte_rows *rows, wte_ids ids,
                                                        wte_ids offsets, const wte_bag_options *bag,
                                                        const void *d_out, size_t row_bytes,
