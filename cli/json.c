@@ -77,6 +77,14 @@ void cli_json_begin(cli_json *j, FILE *out, const char *schema)
     cli_json_text(j, "schema", schema);
 }
 
+void cli_json_begin_line(cli_json *j, FILE *out, const char *schema)
+{
+    j->out = out;
+    j->depth = 0;
+    open_container(j, NULL, false, true);
+    cli_json_text(j, "schema", schema);
+}
+
 void cli_json_end(cli_json *j)
 {
     assert(j->depth == 1);

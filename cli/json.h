@@ -27,7 +27,9 @@ typedef struct cli_json {
 } cli_json;
 
 void cli_json_begin(cli_json *j, FILE *out, const char *schema); /* opens the outermost object */
-void cli_json_end(cli_json *j);                                  /* closes it, newline */
+/* The same on one line, for streams of records. */
+void cli_json_begin_line(cli_json *j, FILE *out, const char *schema);
+void cli_json_end(cli_json *j); /* closes it, newline */
 
 void cli_json_object(cli_json *j, const char *key);
 void cli_json_short(cli_json *j, const char *key); /* an object on one line */

@@ -3,6 +3,7 @@
 #ifndef WTE_CORPUS_H
 #define WTE_CORPUS_H
 #include <wte/rows.h>
+#include <wte/vocab.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,10 +26,12 @@ typedef struct wte_corpus_options {
                                     that it lacks are unknown, none is left out; or NULL */
     const wte_progress *progress; /* bytes */
     const wte_allocator *allocator;
+    const wte_vocab *model_vocab; /* as vocab, of a model: its ids are the numbers, holes are never
+                                     met; or NULL. Not beside vocab */
 } wte_corpus_options;
 #define WTE_CORPUS_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(wte_corpus_options), WTE_DTYPE_NONE, 0, 0, 0, 0, NULL, NULL, NULL                   \
+        sizeof(wte_corpus_options), WTE_DTYPE_NONE, 0, 0, 0, 0, NULL, NULL, NULL, NULL                \
     }
 
 typedef struct wte_corpus_info {

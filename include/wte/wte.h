@@ -19,4 +19,5 @@
 #include <wte/table.h>
 #include <wte/tools.h>
 #include <wte/vocab.h>
+#include <wte/words.h>
 #endif

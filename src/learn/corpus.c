@@ -16,6 +16,7 @@
 typedef struct counter {
     wte_corpus *c;
     const wte_corpus_options *opt;
+    bool given; /* words are given */
     wte__scan scan;
     wte__words words; /* in the order in which they appear, or those that are given */
     uint64_t *counts;
@@ -28,7 +29,7 @@ static wte_status count_word(counter *k, wte_bytes word, uint64_t hash, wte_erro
     uint32_t number;
     k->c->info.tokens++;
     if (word.data == wte__line_end) k->c->info.lines++;
-    if (k->opt->vocab) {
+    if (k->given) {
         number = wte__words_find(&k->words, word, hash);
         if (number == WTE_CORPUS_UNKNOWN) return WTE_OK;
     } else {
@@ -154,7 +155,7 @@ static wte_status no_words(const wte_corpus *c, const wte_corpus_options *opt, w
     wte__show_path(shown, c->path);
     if (c->info.tokens == c->info.lines)
         return wte__fail(err, WTE_E_FORMAT, 0, "%s: an empty corpus: no words are in it", shown);
-    if (opt->vocab)
+    if (opt->vocab || opt->model_vocab)
         return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
                          "%s: none of its %" PRIu64 " words is one of the %" PRIu64 " given", shown,
                          c->info.tokens - c->info.lines, opt->vocab->n);
@@ -182,39 +183,54 @@ static wte_status sum_up(wte_corpus *c, const wte_corpus_options *opt, const wte
     return known == ends ? no_words(c, opt, err) : wte__words_index(&c->words, err);
 }
 
+/* Word i of those that are given; a hole is a word that no text has. */
+static wte_bytes given_word(const wte_corpus_options *opt, uint64_t i)
+{
+    if (opt->vocab) return wte__token_list_text(opt->vocab, i);
+    wte_bytes word = { NULL, 0 };
+    word.data = (const uint8_t *)wte_vocab_spelled(opt->model_vocab, i, &word.size);
+    return word.data ? word : (wte_bytes){ (const uint8_t *)"", 0 };
+}
+
+static uint64_t given_words(const wte_corpus_options *opt)
+{
+    if (opt->vocab) return opt->vocab->n;
+    return opt->model_vocab ? wte_vocab_size(opt->model_vocab) : 0;
+}
+
 static wte_status take_vocab(counter *k, wte_error *err)
 {
-    const wte_token_list *given = k->opt->vocab;
+    const uint64_t n = given_words(k->opt);
     char shown[WTE__NAME_SHOWN];
-    if (given->n > WTE_LIMIT_CORPUS_WORDS)
+    if (n > WTE_LIMIT_CORPUS_WORDS)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                          "%s: %" PRIu64 " words are given, but tables have at most %u rows here",
-                         wte__show_path(shown, k->c->path), given->n, WTE_LIMIT_CORPUS_WORDS);
-    if (given->n == 0)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_corpus_open: an empty vocab");
-    for (uint64_t i = 0; i < given->n; i++)
-        WTE_TRY(wte__token_list_add(&k->words.list, wte__token_list_text(given, i), WTE_TAG_NORMAL,
-                                    err));
+                         wte__show_path(shown, k->c->path), n, WTE_LIMIT_CORPUS_WORDS);
+    if (n == 0 || (k->opt->vocab && k->opt->model_vocab))
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_corpus_open: %s",
+                         n ? "vocab and model_vocab" : "an empty vocab");
+    for (uint64_t i = 0; i < n; i++)
+        WTE_TRY(wte__token_list_add(&k->words.list, given_word(k->opt, i), WTE_TAG_NORMAL, err));
     return WTE_OK;
 }
 
 static wte_status count_and_choose(wte_corpus *c, const wte_corpus_options *opt, wte_error *err)
 {
-    counter k = { .c = c, .opt = opt };
+    counter k = { .c = c, .opt = opt, .given = opt->vocab || opt->model_vocab };
     const wte__scan scan = {
         .file = &c->file, .path = c->path, .lines = c->lines, .stop = c->file.size
     };
     k.scan = scan;
     wte__words_init(&k.words, c->allocator);
-    wte_status status = opt->vocab ? take_vocab(&k, err) : WTE_OK;
+    wte_status status = k.given ? take_vocab(&k, err) : WTE_OK;
     if (status == WTE_OK) status = wte__words_index(&k.words, err);
     if (status == WTE_OK) {
         k.scan.buf = wte__alloc(c->allocator, WTE__SCAN_BYTES);
         if (!k.scan.buf) status = wte__no_memory(err, WTE__SCAN_BYTES, "a block of text");
     }
     if (status == WTE_OK) status = count_text(&k, err);
-    if (status == WTE_OK) status = opt->vocab ? keep_given(&k, err) : choose_words(&k, err);
-    if (status == WTE_OK) status = sum_up(c, opt, opt->vocab ? &c->words : &k.words, err);
+    if (status == WTE_OK) status = k.given ? keep_given(&k, err) : choose_words(&k, err);
+    if (status == WTE_OK) status = sum_up(c, opt, k.given ? &c->words : &k.words, err);
     wte__free(c->allocator, k.scan.buf, WTE__SCAN_BYTES);
     wte__free(c->allocator, k.counts, k.cap * sizeof *k.counts);
     wte__words_clear(&k.words);

@@ -1,0 +1,46 @@
+/* train.h - what the ways of training share: the corpus, the folder that is written, the log.
+ *
+ * cmd_train.c holds all options and hands over to the method that --method names. An option that
+ * says nothing to a method is refused there: each method lists those that are its own. */
+#ifndef WTE_CLI_TRAIN_H
+#define WTE_CLI_TRAIN_H
+#include <wte/corpus.h>
+#include <wte/model.h>
+
+#include "curve.h"
+#include "json.h"
+#include "opt.h"
+
+typedef struct cli_train_method {
+    const char *name;
+    const char *const *own; /* options that some methods alone have, up to NULL */
+    /* The folder is there; returns the exit code. */
+    int (*run)(cli *c, const char *corpus, const char *folder);
+} cli_train_method;
+
+extern const cli_train_method cli_train_skip_gram, cli_train_cbow;
+
+/* A corpus as the options --ids-type, --no-lines, --min-count and --max-words say, with the words
+ * of `words`, or of `vocab`, unless both are NULL. 0, or the exit code after a message. */
+int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, const wte_vocab *vocab,
+                     wte_corpus **out);
+/* folder/name; CLI_USAGE after a message when it is too long. */
+int cli_train_path(const cli *c, const char *folder, const char *name, char out[4096]);
+/* Write folder/vocab.txt, a word a line; what no line of text can hold is written as \xNN. */
+int cli_train_vocab(const cli *c, const char *folder, const wte_token_list *words);
+
+/* Progress: a line on stderr, with --json a record a line on stdout, and points for the picture. */
+typedef struct cli_train_log {
+    wte_train_watch watch; /* what trainers are given */
+    const cli *c;
+    cli_curve_line loss, valid; /* over words */
+    wte_train_status last;
+    double told; /* seconds, of the line on stderr */
+    bool terminal, shown;
+} cli_train_log;
+void cli_train_log_start(cli_train_log *log, const cli *c);
+/* Takes the line from the terminal. */
+void cli_train_log_stop(cli_train_log *log);
+/* folder/curve.svg */
+int cli_train_log_picture(const cli_train_log *log, const char *folder, const char *title);
+#endif

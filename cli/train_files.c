@@ -1,0 +1,67 @@
+/* What is read and written for every method of training: the corpus, the vocabulary. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "out.h"
+#include "train.h"
+
+static wte_dtype ids_type_of(const char *text)
+{
+    return text ? wte_dtype_from_name(text) : WTE_DTYPE_NONE;
+}
+
+int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, const wte_vocab *vocab,
+                     wte_corpus **out)
+{
+    wte_corpus_options opt = WTE_CORPUS_OPTIONS_INIT;
+    cli_progress progress;
+    wte_error err;
+    opt.ids_type = ids_type_of(cli_text(c, "ids-type"));
+    opt.no_lines = cli_given(c, "no-lines");
+    cli_unsigned(c, "min-count", 5, &opt.min_count);
+    cli_unsigned(c, "max-words", 0, &opt.max_words);
+    opt.vocab = words;
+    opt.model_vocab = vocab;
+    cli_reading(path);
+    opt.progress = cli_progress_start(&progress, c, "counting words");
+    const wte_status status = wte_corpus_open(path, &opt, out, &err);
+    cli_progress_stop(&progress);
+    return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
+}
+
+int cli_train_path(const cli *c, const char *folder, const char *name, char out[4096])
+{
+    const int used = snprintf(out, 4096, "%s/%s", folder, name);
+    if (used >= 0 && used < 4096) return CLI_DONE;
+    return cli_usage(c, "-o: the name of the folder is too long");
+}
+
+/* One word of the list, which is any bytes, as a line of UTF-8. */
+static void put_word(FILE *out, const char *word, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes;) {
+        bool safe;
+        const uint32_t n = wte_utf8_next(word + i, bytes - i, &safe);
+        if (n == 0 || word[i] == '\n' || word[i] == '\r')
+            fprintf(out, "\\x%02x", (unsigned)(unsigned char)word[i]);
+        else
+            fwrite(word + i, 1, n, out);
+        i += n ? n : 1;
+    }
+    fputc('\n', out);
+}
+
+int cli_train_vocab(const cli *c, const char *folder, const wte_token_list *words)
+{
+    char path[4096];
+    cli_sink sink;
+    int code = cli_train_path(c, folder, "vocab.txt", path);
+    if (!code) code = cli_sink_open(c, path, &sink);
+    if (code) return code;
+    for (uint64_t i = 0; i < wte_token_list_count(words); i++) {
+        uint64_t bytes;
+        const char *word = wte_token_list_text(words, i, &bytes);
+        put_word(sink.stream, word, bytes);
+    }
+    return cli_sink_close(c, &sink, CLI_DONE);
+}

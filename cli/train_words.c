@@ -1,0 +1,246 @@
+/* wte train --method skip-gram|cbow. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wte/words.h>
+
+#include "open.h"
+#include "out.h"
+#include "train.h"
+
+/* What a run needs and leaves behind; all of it is freed in one place. */
+typedef struct run {
+    cli *c;
+    const char *folder;
+    char checkpoint[4096];
+    wte_model *start;
+    wte_corpus *corpus;
+    wte_words *words;
+    wte_words_options opt;
+    wte_rows start_rows, start_out;
+    cli_train_log log;
+} run;
+
+static int read_options(run *r)
+{
+    const cli *c = r->c;
+    wte_words_options *o = &r->opt;
+    cli_unsigned(c, "dim", 0, &o->dim);
+    cli_unsigned(c, "window", 0, &o->window);
+    cli_unsigned(c, "negative", 0, &o->negative);
+    cli_unsigned(c, "max-n", 0, &o->max_n);
+    cli_unsigned(c, "min-n", o->max_n ? 3 : 0, &o->min_n);
+    cli_unsigned(c, "buckets", 0, &o->buckets);
+    cli_unsigned(c, "epochs", 0, &o->epochs);
+    cli_unsigned(c, "seed", 0, &o->seed);
+    cli_real(c, "lr", 0, &o->lr);
+    cli_real(c, "sample", 0, &o->sample);
+    cli_real(c, "negative-power", 0, &o->power);
+    cli_real(c, "time-limit", 0, &o->seconds);
+    cli_real(c, "checkpoint-every", 0, &o->checkpoint_seconds);
+    o->hierarchical = cli_given(c, "hierarchical");
+    o->deterministic = cli_given(c, "deterministic");
+    o->resume = cli_given(c, "resume");
+    /* what the library takes for "not given" */
+    static const char *const above_zero[] = { "dim", "window", "negative", "buckets", "epochs" };
+    for (size_t i = 0; i < sizeof above_zero / sizeof *above_zero; i++) {
+        uint64_t value;
+        if (cli_unsigned(c, above_zero[i], 1, &value) && value == 0)
+            return cli_usage(c, "--%s must be above 0", above_zero[i]);
+    }
+    if (cli_given(c, "sample") && !(o->sample > 0)) o->sample = -1;
+    if (cli_given(c, "hierarchical") && cli_given(c, "negative"))
+        return cli_usage(c, "--negative says nothing beside --hierarchical");
+    if (o->max_n == 0 && (cli_given(c, "min-n") || cli_given(c, "buckets")))
+        return cli_usage(c, "--min-n and --buckets say nothing without --max-n");
+    return cli_pool(r->c, &o->pool);
+}
+
+/* The table of --start, its words, and its head when that is as large. */
+static int open_start(run *r, const wte_vocab **vocab)
+{
+    const char *path = cli_text(r->c, "start");
+    const wte_model_table *input;
+    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
+    wte_error err;
+    *vocab = NULL;
+    if (!path) return CLI_DONE;
+    cli_reading(path);
+    wte_status status = wte_model_open(path, &opt, &r->start, &err);
+    if (status == WTE_OK) status = wte_model_input(r->start, &input, &err);
+    if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_INPUT, &err);
+    *vocab = wte_model_vocab(r->start);
+    if (!*vocab)
+        return cli_say_fail(r->c, CLI_INPUT,
+                            "%s: has no vocabulary, so that its rows have no words", path);
+    const uint64_t rows = wte_vocab_size(*vocab);
+    r->start_rows = input->source;
+    if (rows < r->start_rows.rows) r->start_rows.rows = rows; /* rows that no token has */
+    r->opt.start = &r->start_rows;
+    if (r->opt.dim == 0) r->opt.dim = input->dim;
+    const wte_model_table *head = wte_model_head(r->start);
+    if (!head || head->tensor == input->tensor || head->rows < rows || head->dim != input->dim ||
+        r->opt.hierarchical)
+        return CLI_DONE;
+    r->start_out = head->source;
+    r->start_out.rows = rows;
+    r->opt.start_out = &r->start_out;
+    return CLI_DONE;
+}
+
+static int make_words(run *r)
+{
+    wte_corpus_info corpus;
+    wte_words_info plan;
+    wte_error err;
+    char tokens[32], words[32], unknown[32], bytes[32];
+    wte_corpus_get(r->corpus, &corpus);
+    wte_status status = wte_words_plan(r->corpus, &r->opt, &plan, &err);
+    if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_INPUT, &err);
+    cli_note(r->c, "%s words of the text, %s different ones kept, %s not known",
+             cli_grouped(tokens, corpus.tokens), cli_grouped(words, plan.rows),
+             cli_grouped(unknown, corpus.unknown));
+    cli_note(r->c, "%" PRIu64 " x %" PRIu64 ", %s of memory", plan.rows, plan.dim,
+             cli_size(bytes, plan.bytes));
+    if (corpus.invalid)
+        cli_note(r->c,
+                 "%" PRIu64 " different words are no UTF-8: vocab.txt has their bytes as \\xNN",
+                 corpus.invalid);
+    status = wte_words_create(r->corpus, &r->opt, &r->words, &err);
+    return status == WTE_OK ? CLI_DONE : cli_fail(r->c, status, CLI_SIDE_INPUT, &err);
+}
+
+/* "rows dim", then a word and its numbers a line, as word2vec writes them. */
+static int write_word2vec(const run *r, const char *path)
+{
+    const wte_token_list *words = wte_corpus_words(r->corpus);
+    cli_sink sink;
+    wte_rows rows;
+    wte_error err;
+    wte_status status = WTE_OK;
+    wte_words_rows(r->words, &rows);
+    float *row = malloc(rows.cols * sizeof *row);
+    if (!row) return cli_say_fail(r->c, CLI_OUTPUT, "out of memory");
+    int code = cli_sink_open(r->c, path, &sink);
+    if (!code) {
+        fprintf(sink.stream, "%" PRIu64 " %" PRIu64 "\n", rows.rows, rows.cols);
+        for (uint64_t i = 0; i < rows.rows && status == WTE_OK; i++) {
+            uint64_t bytes;
+            const char *word = wte_token_list_text(words, i, &bytes);
+            status = wte_rows_read(&rows, i, row, &err);
+            fwrite(word, 1, bytes, sink.stream);
+            for (uint64_t k = 0; k < rows.cols; k++) fprintf(sink.stream, " %.9g", (double)row[k]);
+            fputc('\n', sink.stream);
+        }
+        if (status != WTE_OK) code = cli_fail(r->c, status, CLI_SIDE_OUTPUT, &err);
+        code = cli_sink_close(r->c, &sink, code);
+    }
+    free(row);
+    return code;
+}
+
+static int save(const run *r)
+{
+    const char *text = cli_text(r->c, "word2vec");
+    wte_error err;
+    const wte_status status = wte_words_save(r->words, r->folder, &err);
+    if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_OUTPUT, &err);
+    int code = cli_train_vocab(r->c, r->folder, wte_corpus_words(r->corpus));
+    if (!code) code = cli_train_log_picture(&r->log, r->folder, "Word vectors");
+    if (!code && text) code = write_word2vec(r, text);
+    /* the result is there: what it came from is of no more use */
+    if (!code && r->opt.checkpoint) (void)unlink(r->opt.checkpoint);
+    return code;
+}
+
+static const char *end_text(wte_words_end end)
+{
+    return end == WTE_WORDS_TIME      ? "time limit"
+           : end == WTE_WORDS_STOPPED ? "stopped"
+                                      : "all epochs";
+}
+
+static void print_result(const run *r)
+{
+    wte_words_info info;
+    const wte_train_status *s = &r->log.last;
+    wte_words_get(r->words, &info);
+    if (r->c->json) {
+        cli_json j;
+        cli_json_begin_line(&j, stdout, "wte.train/1");
+        cli_json_text(&j, "event", "end");
+        cli_json_text(&j, "why", end_text(info.end));
+        cli_json_bytes(&j, "folder", r->folder, strlen(r->folder));
+        cli_json_unsigned(&j, "rows", info.rows);
+        cli_json_unsigned(&j, "dim", info.dim);
+        cli_json_unsigned(&j, "done", info.done);
+        cli_json_unsigned(&j, "total", info.total);
+        cli_json_f64(&j, "seconds", s->seconds);
+        cli_json_f64(&j, "words_per_second", s->words_per_second);
+        cli_json_f64(&j, "loss", info.loss);
+        cli_json_end(&j);
+        return;
+    }
+    char done[32];
+    cli_put_safe(stdout, r->folder, strlen(r->folder));
+    printf(": %" PRIu64 " x %" PRIu64 " f32, %s, %s words in %.1f s (%.0f words/s), loss %.4f\n",
+           info.rows, info.dim, end_text(info.end), cli_grouped(done, info.done), s->seconds,
+           s->words_per_second, info.loss);
+}
+
+static int train(run *r, const char *corpus)
+{
+    const wte_vocab *vocab = NULL;
+    wte_error err;
+    int code = read_options(r);
+    if (!code) code = open_start(r, &vocab);
+    if (!code) code = cli_train_path(r->c, r->folder, "checkpoint", r->checkpoint);
+    if (cli_given(r->c, "checkpoint-every") || cli_given(r->c, "resume"))
+        r->opt.checkpoint = r->checkpoint;
+    if (!code) code = cli_train_corpus(r->c, corpus, NULL, vocab, &r->corpus);
+    if (!code) code = make_words(r);
+    if (code) return code;
+    cli_train_log_start(&r->log, r->c);
+    const wte_status status = wte_words_train(r->words, &r->log.watch, &err);
+    cli_train_log_stop(&r->log);
+    if (status != WTE_OK)
+        return cli_fail(r->c, status, status == WTE_E_IO ? CLI_SIDE_OUTPUT : CLI_SIDE_INPUT, &err);
+    code = save(r);
+    if (!code) print_result(r);
+    return code;
+}
+
+static int run_words(cli *c, const char *corpus, const char *folder, wte_words_method method)
+{
+    const wte_words_options defaults = WTE_WORDS_OPTIONS_INIT;
+    run *r = calloc(1, sizeof *r);
+    if (!r) return cli_say_fail(c, CLI_OUTPUT, "out of memory");
+    r->c = c;
+    r->folder = folder;
+    r->opt = defaults;
+    r->opt.method = method;
+    const int code = train(r, corpus);
+    wte_words_free(r->words);
+    wte_corpus_free(r->corpus);
+    wte_model_free(r->start);
+    free(r);
+    return code;
+}
+
+static int run_skip_gram(cli *c, const char *corpus, const char *folder)
+{
+    return run_words(c, corpus, folder, WTE_WORDS_SKIP_GRAM);
+}
+static int run_cbow(cli *c, const char *corpus, const char *folder)
+{
+    return run_words(c, corpus, folder, WTE_WORDS_CBOW);
+}
+
+static const char *const own[] = { "window",       "negative", "negative-power",
+                                   "hierarchical", "sample",   "min-n",
+                                   "max-n",        "buckets",  "deterministic",
+                                   "word2vec",     NULL };
+const cli_train_method cli_train_skip_gram = { "skip-gram", own, run_skip_gram };
+const cli_train_method cli_train_cbow = { "cbow", own, run_cbow };

@@ -1,0 +1,139 @@
+/* The inside of wte_words: what a run is, its tables, what is drawn, and its threads. */
+#ifndef WTE_SRC_LEARN_WORDS_H
+#define WTE_SRC_LEARN_WORDS_H
+#include <stdatomic.h>
+#include <wte/words.h>
+
+#include "base/alloc.h"
+#include "format/fasttext.h"
+#include "num/kernels.h"
+
+#define WTE__WORDS_WINDOW   64u
+#define WTE__WORDS_NEGATIVE 64u
+/* Rows that one word is learned with: itself and its samples, or its way down the tree. The tree is
+ * deepest where counts are Fibonacci numbers, and 93 of these go beyond 64 bits; below are words
+ * that the text lacks, 2^24 at most, in 24 levels. */
+#define WTE__WORDS_OUT 128u
+/* Words of the corpus that are read at a time, and those of a sentence at most, as in fastText. */
+#define WTE__WORDS_BLOCK    8192u
+#define WTE__WORDS_SENTENCE 1024u
+
+/* What a run is, as far as it can be told before anything is allocated. */
+typedef struct wte__words_plan {
+    wte_words_options o; /* all defaults filled in */
+    const wte_corpus *corpus;
+    wte_corpus_info corpus_info;
+    uint64_t rows, in_rows, out_rows; /* in_rows: words, then buckets of n-grams */
+    uint64_t grams;
+    size_t stride; /* floats of a row: dim up to a multiple of 16, zeros behind it */
+    uint32_t parts;
+    uint64_t line_end; /* number of "</s>", or WTE_NOWHERE */
+    wte__ngram_rule rule;
+    uint64_t bytes;
+} wte__words_plan;
+
+wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
+                                const wte_words_options *opt, wte_error *err);
+/* Whether n-grams belong to a word: line ends have none. */
+static inline bool wte__words_has_grams(const wte__words_plan *p, uint64_t word)
+{
+    return p->o.max_n > 0 && word != p->line_end;
+}
+
+/* Random numbers: a counter that goes through a mixing function (SplitMix64; Steele, Lea and Flood,
+ * "Fast splittable pseudorandom number generators", 2014). */
+static inline uint64_t wte__words_mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+static inline uint64_t wte__words_draw(uint64_t *state)
+{
+    return wte__words_mix(*state += UINT64_C(0x9e3779b97f4a7c15));
+}
+/* Uniform below n, of the upper half of what was drawn. */
+static inline uint32_t wte__words_below(uint64_t drawn, uint64_t n)
+{
+    return (uint32_t)((drawn >> 32) * n >> 32);
+}
+
+/* An entry of the alias table: itself when the coin is below `keep`, else the other. */
+typedef struct wte__words_alias {
+    uint32_t keep, other;
+} wte__words_alias;
+
+/* What does not change while words are learned (words_draw.c, words_tree.c). */
+typedef struct wte__words_tables {
+    uint32_t *keep;          /* of each word: 2^32 times the probability that it stays */
+    wte__words_alias *alias; /* negative samples; NULL with a tree */
+    uint64_t *way_end;       /* tree: where a word's way ends; NULL with samples */
+    uint32_t *way;           /* the nodes from the root on, times 2, + 1 to go right */
+    uint64_t n_way;
+    uint64_t *gram_end; /* where the rows of a word end; NULL without n-grams */
+    uint32_t *gram;     /* rows: the word's own first */
+} wte__words_tables;
+
+wte_status wte__words_make_keep(const wte__words_plan *p, uint32_t *keep);
+wte_status wte__words_make_alias(const wte__words_plan *p, wte__words_alias *out, wte_error *err);
+/* Lengths of all ways together. */
+wte_status wte__words_make_tree(const wte__words_plan *p, wte__words_tables *t, wte_error *err);
+void wte__words_make_grams(const wte__words_plan *p, wte__words_tables *t);
+
+/* One thread's part of the corpus, and how far it is (words_run.c). */
+typedef struct wte__words_place {
+    uint64_t epoch, at, random, words; /* words: read so far */
+} wte__words_place;
+
+typedef struct wte__words_worker {
+    wte__words_place place;
+    wte_corpus_reader *reader;
+    uint32_t *block, *sentence;
+    float *ring;         /* vectors of the words in the window, */
+    float *before;       /* and what they were when they came into it; CBOW's own one behind them */
+    double loss;         /* since the last report */
+    uint64_t examples;   /* that it was summed over */
+    uint64_t until_loss; /* examples until one is looked at */
+} wte__words_worker;
+
+struct wte_words {
+    wte__words_plan plan;
+    const wte__kernels *kernels;
+    float *in, *out; /* aligned to lines of 64 bytes, inside: */
+    void *in_block, *out_block;
+    size_t in_bytes, out_bytes;
+    wte__words_tables tables;
+    size_t ring; /* words that have a place in it: a power of two */
+    wte__words_worker *worker;
+    atomic_uint_fast64_t done; /* words of the corpus, of all threads */
+    char *checkpoint;          /* path, or NULL */
+    double time_gone;          /* share of the seconds that there are */
+    double loss;               /* as told last */
+    double nothing;            /* the loss of an example for one who knows nothing */
+    wte_words_end end;
+};
+
+/* Rows of a word in the table of words and n-grams. */
+static inline uint32_t wte__words_rows_of(const wte_words *w, const uint32_t *word,
+                                          const uint32_t **rows)
+{
+    const wte__words_tables *t = &w->tables;
+    if (!t->gram_end) {
+        *rows = word;
+        return 1;
+    }
+    const uint64_t begin = *word ? t->gram_end[*word - 1] : 0;
+    *rows = t->gram + begin;
+    return (uint32_t)(t->gram_end[*word] - begin);
+}
+
+/* Learn n words of one line. */
+void wte__words_learn(wte_words *w, wte__words_worker *k, size_t n, float lr);
+/* Train until `words` more words of the part are read, or its epochs are over. */
+wte_status wte__words_run(wte_words *w, wte__words_worker *k, uint32_t part, uint64_t words,
+                          wte_error *err);
+bool wte__words_is_done(const wte_words *w, const wte__words_worker *k);
+
+wte_status wte__words_checkpoint(const wte_words *w, wte_error *err);
+wte_status wte__words_resume(wte_words *w, wte_error *err);
+#endif

@@ -1,0 +1,169 @@
+/* What a run is: options and their defaults, the sizes of tables, the memory it takes. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "learn/corpus.h"
+#include "learn/words.h"
+
+#define DIM_MOST     65536u
+#define BUCKETS_MOST 2147483647u /* fastText's own */
+
+static void fill_in(wte_words_options *o)
+{
+    if (o->dim == 0) o->dim = 100;
+    if (o->window == 0) o->window = 5;
+    if (o->hierarchical)
+        o->negative = 0;
+    else if (o->negative == 0)
+        o->negative = 5;
+    if (o->power == 0) o->power = 0.75;
+    if (o->max_n == 0)
+        o->min_n = o->buckets = 0;
+    else if (o->buckets == 0)
+        o->buckets = 2000000;
+    if (o->max_n && o->min_n == 0) o->min_n = 1;
+    if (o->sample == 0) o->sample = 1e-4;
+    if (o->lr == 0) o->lr = o->method == WTE_WORDS_CBOW || o->max_n ? 0.05 : 0.025;
+    if (o->epochs == 0) o->epochs = 5;
+    if (o->checkpoint_seconds == 0) o->checkpoint_seconds = 60;
+    if (o->max_bytes == 0) o->max_bytes = WTE_LIMIT_TABLE_BYTES;
+}
+
+static wte_status refuse(wte_error *err, const char *what, uint64_t is, uint64_t most)
+{
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s is %" PRIu64 ", but at most %" PRIu64,
+                     what, is, most);
+}
+
+static wte_status check_options(const wte_words_options *o, wte_error *err)
+{
+    if (o->method != WTE_WORDS_SKIP_GRAM && o->method != WTE_WORDS_CBOW)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no method %d", (int)o->method);
+    if (o->dim > DIM_MOST) return refuse(err, "the dimension", o->dim, DIM_MOST);
+    if (o->window > WTE__WORDS_WINDOW)
+        return refuse(err, "the window", o->window, WTE__WORDS_WINDOW);
+    if (o->negative > WTE__WORDS_NEGATIVE)
+        return refuse(err, "the number of negative samples", o->negative, WTE__WORDS_NEGATIVE);
+    if (o->max_n > WTE_LIMIT_NGRAM)
+        return refuse(err, "the length of n-grams", o->max_n, WTE_LIMIT_NGRAM);
+    if (o->min_n > o->max_n) return refuse(err, "the least length of n-grams", o->min_n, o->max_n);
+    if (o->buckets > BUCKETS_MOST)
+        return refuse(err, "the number of buckets", o->buckets, BUCKETS_MOST);
+    if (!isfinite(o->lr) || o->lr <= 0)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "a learning rate of %g", o->lr);
+    if (!isfinite(o->sample))
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "a sample of %g", o->sample);
+    if (!(o->power > 0 && o->power <= 1))
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "a power of %g, but it is above 0 and at most 1", o->power);
+    if (!(o->seconds >= 0) || !(o->checkpoint_seconds >= 0))
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "a time below 0");
+    if (o->resume && !o->checkpoint)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "nothing to go on from: no checkpoint is named");
+    return WTE_OK;
+}
+
+/* Words that can be drawn: one alone has nothing to be told from. */
+static wte_status check_words(const wte_corpus *c, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN], word[WTE__NAME_SHOWN];
+    uint64_t seen = 0, only = 0;
+    for (uint64_t i = 0; i < c->info.words && seen < 2; i++) {
+        if (c->counts[i] == 0) continue;
+        only = i;
+        seen++;
+    }
+    if (seen > 1) return WTE_OK;
+    const wte_bytes text = wte__token_list_text(&c->words.list, only);
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: '%s' is its only known word: there is nothing to tell it from",
+                     wte__show_path(shown, c->path), wte__show(word, text.data, text.size));
+}
+
+static void find_line_end(wte__words_plan *p)
+{
+    const wte__words *words = &p->corpus->words;
+    const wte_bytes end = { wte__line_end, sizeof wte__line_end };
+    p->line_end = WTE_NOWHERE;
+    if (p->corpus->ids_type) return;
+    const uint32_t number = wte__words_find(words, end, wte__words_hash(words, end));
+    if (number != WTE_CORPUS_UNKNOWN) p->line_end = number;
+}
+
+static uint64_t count_grams(const wte__words_plan *p)
+{
+    uint64_t n = 0, row;
+    for (uint64_t i = 0; i < p->rows; i++) {
+        wte__ngrams it;
+        if (!wte__words_has_grams(p, i)) continue;
+        wte__ngrams_start(&it, &p->rule, wte__token_list_text(&p->corpus->words.list, i));
+        while (wte__ngrams_next(&it, &row)) n++;
+    }
+    return n;
+}
+
+/* Tables, what is drawn by, and a block and a window for each thread. */
+static bool count_bytes(wte__words_plan *p)
+{
+    const uint64_t both = p->in_rows + p->out_rows, line = p->stride * sizeof(float);
+    const uint64_t threads =
+        p->parts * (WTE__WORDS_BLOCK * 12 + 2 * (2 * WTE__WORDS_WINDOW + 2) * line);
+    uint64_t tables;
+    if (!wte_mul_u64(both, line, &tables)) return false;
+    const uint64_t drawn = p->rows * (4 + 8) + p->grams * 4 + (p->o.max_n ? p->rows * 12 : 0) +
+                           (p->o.hierarchical ? p->rows * 160 : 0);
+    return wte_add_u64(tables, drawn, &p->bytes) && wte_add_u64(p->bytes, threads, &p->bytes);
+}
+
+static wte_status check_start(const wte__words_plan *p, const wte_rows *start, uint64_t rows,
+                              const char *what, wte_error *err)
+{
+    if (!start) return WTE_OK;
+    WTE_TRY(wte_rows_check(start, err));
+    if (start->rows != rows || start->cols != p->o.dim)
+        return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+                         "%s is %" PRIu64 " x %" PRIu64 ", but training has %" PRIu64 " x %" PRIu64,
+                         what, start->rows, start->cols, rows, p->o.dim);
+    if (!wte_dtype_converts(start->dtype))
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s is of %s, which is not converted",
+                         what, wte_dtype_name(start->dtype));
+    return WTE_OK;
+}
+
+wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
+                                const wte_words_options *opt, wte_error *err)
+{
+    const wte_words_options defaults = WTE_WORDS_OPTIONS_INIT;
+    memset(p, 0, sizeof *p);
+    p->o = defaults;
+    WTE_TRY(wte__options(&p->o, sizeof p->o, opt, err));
+    fill_in(&p->o);
+    WTE_TRY(check_options(&p->o, err));
+    WTE_TRY(check_words(corpus, err));
+    if (corpus->ids_type && p->o.max_n)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "a corpus of ids has no characters to make n-grams of");
+    p->corpus = corpus;
+    p->corpus_info = corpus->info;
+    p->rows = corpus->info.words;
+    p->in_rows = p->rows + p->o.buckets;
+    p->out_rows = p->o.hierarchical ? p->rows - 1 : p->rows;
+    p->stride = (p->o.dim + 15) / 16 * 16;
+    p->parts = p->o.deterministic ? 1 : wte_pool_threads(p->o.pool);
+    find_line_end(p);
+    p->rule.min = (uint32_t)p->o.min_n;
+    p->rule.max = (uint32_t)p->o.max_n;
+    p->rule.buckets = (uint32_t)p->o.buckets;
+    p->rule.words = p->rows;
+    p->grams = p->o.max_n ? count_grams(p) : 0;
+    if (!count_bytes(p) || p->bytes > p->o.max_bytes)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                         "training takes %" PRIu64 " bytes, but at most %" PRIu64
+                         " are allowed (max_bytes)",
+                         p->bytes, p->o.max_bytes);
+    WTE_TRY(check_start(p, p->o.start, p->rows, "the table to start from", err));
+    return check_start(p, p->o.start_out, p->out_rows, "the other table to start from", err);
+}

@@ -1,0 +1,171 @@
+/* Word vectors as files: checkpoints, and the folder that every other call can read. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "learn/checkpoint.h"
+#include "learn/words.h"
+
+#define SETTINGS_MOST 1024u
+#define PLACE         (sizeof(wte__words_place) / sizeof(int64_t))
+
+/* What decides over the result, a line each: two runs with the same are the same. */
+static void put_settings(const wte__words_plan *p, char out[SETTINGS_MOST])
+{
+    const wte_words_options *o = &p->o;
+    snprintf(out, SETTINGS_MOST,
+             "\"method\": \"%s\",\n\"loss\": \"%s\",\n\"dim\": %" PRIu64 ",\n\"window\": %" PRIu64
+             ",\n\"negative\": %" PRIu64 ",\n\"power\": %.17g,\n\"min_n\": %" PRIu64
+             ",\n\"max_n\": %" PRIu64 ",\n\"buckets\": %" PRIu64 ",\n\"sample\": %.17g"
+             ",\n\"lr\": %.17g,\n\"epochs\": %" PRIu64 ",\n\"seed\": %" PRIu64
+             ",\n\"threads\": %" PRIu32 ",\n\"words\": %" PRIu64 ",\n\"tokens\": %" PRIu64
+             ",\n\"unknown\": %" PRIu64 ",\n\"bytes\": %" PRIu64 "\n",
+             o->method == WTE_WORDS_CBOW ? "cbow" : "skip-gram",
+             o->hierarchical ? "tree" : "samples", o->dim, o->window, o->negative, o->power,
+             o->min_n, o->max_n, o->buckets, o->sample, o->lr, o->epochs, o->seed, p->parts,
+             p->rows, p->corpus_info.tokens, p->corpus_info.unknown, p->corpus_info.bytes);
+}
+
+static wte_rows rows_of(const wte_words *w, const float *data, uint64_t rows)
+{
+    return (wte_rows){ .rows = rows,
+                       .cols = w->plan.o.dim,
+                       .dtype = WTE_F32,
+                       .data = data,
+                       .row_bytes = w->plan.stride * sizeof(float) };
+}
+
+wte_status wte__words_checkpoint(const wte_words *w, wte_error *err)
+{
+    const wte__words_plan *p = &w->plan;
+    char settings[SETTINGS_MOST];
+    put_settings(p, settings);
+    const wte__checkpoint_part parts[] = {
+        { "input", rows_of(w, w->in, p->in_rows) },
+        { "output", rows_of(w, w->out, p->out_rows) },
+        { "places",
+          { .rows = p->parts,
+            .cols = PLACE,
+            .dtype = WTE_I64,
+            .data = &w->worker[0].place,
+            .row_bytes = sizeof *w->worker } },
+    };
+    return wte__checkpoint_write(w->checkpoint, parts, sizeof parts / sizeof *parts, settings, err);
+}
+
+/* Rows are read tight, to the end of where they belong, and then moved apart. */
+static wte_status read_matrix(const wte__checkpoint *c, const char *name, const wte_words *w,
+                              uint64_t rows, float *out, wte_error *err)
+{
+    const size_t dim = (size_t)w->plan.o.dim, stride = w->plan.stride;
+    float *tight = out + rows * (stride - dim);
+    WTE_TRY(wte__checkpoint_read(c, name, WTE_F32, rows, dim, tight, err));
+    for (uint64_t r = 0; r < rows; r++) {
+        memmove(out + r * stride, tight + r * dim, dim * sizeof *out);
+        memset(out + r * stride + dim, 0, (stride - dim) * sizeof *out);
+    }
+    return WTE_OK;
+}
+
+static wte_status read_places(const wte__checkpoint *c, wte_words *w, wte_error *err)
+{
+    const wte_allocator *a = w->plan.o.allocator;
+    const size_t bytes = w->plan.parts * sizeof(wte__words_place);
+    wte__words_place *places = wte__alloc(a, bytes);
+    if (!places) return wte__no_memory(err, bytes, "places in the corpus");
+    const wte_status status =
+        wte__checkpoint_read(c, "places", WTE_I64, w->plan.parts, PLACE, places, err);
+    uint64_t done = 0;
+    for (uint32_t i = 0; status == WTE_OK && i < w->plan.parts; i++) {
+        w->worker[i].place = places[i];
+        done += places[i].words;
+    }
+    atomic_store_explicit(&w->done, done, memory_order_relaxed);
+    wte__free(a, places, bytes);
+    return status;
+}
+
+wte_status wte__words_resume(wte_words *w, wte_error *err)
+{
+    wte__checkpoint *c;
+    char settings[SETTINGS_MOST];
+    put_settings(&w->plan, settings);
+    WTE_TRY(wte__checkpoint_open(w->checkpoint, &c, err));
+    wte_status status =
+        wte__checkpoint_belongs(w->checkpoint, wte__checkpoint_settings(c), settings, err);
+    if (status == WTE_OK) status = read_matrix(c, "input", w, w->plan.in_rows, w->in, err);
+    if (status == WTE_OK) status = read_matrix(c, "output", w, w->plan.out_rows, w->out, err);
+    if (status == WTE_OK) status = read_places(c, w, err);
+    wte__checkpoint_free(c);
+    return status;
+}
+
+/* The folder ----------------------------------------------------------------------------------- */
+
+static wte_status path_in(char out[WTE_LIMIT_PATH], const char *folder, const char *name,
+                          wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    if (wte__path_join(out, folder, name)) return WTE_OK;
+    return wte__fail(err, WTE_E_IO, WTE_NOWHERE, "%s/%s: the path is too long",
+                     wte__show_path(shown, folder), name);
+}
+
+static wte_status save_tables(const wte_words *w, const char *folder, wte_error *err)
+{
+    static const char *const metadata[1][2] = { { "format", "pt" } };
+    char path[WTE_LIMIT_PATH];
+    wte_rows rows, out_rows;
+    wte_words_rows(w, &rows);
+    wte_words_out_rows(w, &out_rows);
+    const uint64_t shape[2] = { rows.rows, rows.cols }, out_shape[2] = { out_rows.rows, rows.cols };
+    const wte_tensor_out tensors[] = {
+        { "embedding.weight", WTE_F32, 2, shape, NULL, &rows },
+        { w->plan.o.hierarchical ? "tree.weight" : "lm_head.weight", WTE_F32, 2, out_shape, NULL,
+          &out_rows },
+    };
+    WTE_TRY(path_in(path, folder, "model.safetensors", err));
+    return wte_safetensors_write(path, tensors, sizeof tensors / sizeof *tensors, metadata, 1, err);
+}
+
+static wte_status save_config(const wte_words *w, const char *folder, wte_error *err)
+{
+    const wte_words_options *o = &w->plan.o;
+    char path[WTE_LIMIT_PATH], text[1024];
+    wte_writer *writer;
+    const int n = snprintf(text, sizeof text,
+                           "{\n"
+                           "  \"architectures\": [\"%s\"],\n"
+                           "  \"model_type\": \"word_vectors\",\n"
+                           "  \"vocab_size\": %" PRIu64 ",\n"
+                           "  \"hidden_size\": %" PRIu64 ",\n"
+                           "  \"tie_word_embeddings\": false,\n"
+                           "  \"window\": %" PRIu64 ",\n"
+                           "  \"negative\": %" PRIu64 ",\n"
+                           "  \"hierarchical\": %s,\n"
+                           "  \"min_n\": %" PRIu64 ",\n"
+                           "  \"max_n\": %" PRIu64 ",\n"
+                           "  \"epochs\": %" PRIu64 ",\n"
+                           "  \"seed\": %" PRIu64 ",\n"
+                           "  \"torch_dtype\": \"float32\"\n"
+                           "}\n",
+                           o->method == WTE_WORDS_CBOW ? "Cbow" : "SkipGram", w->plan.rows, o->dim,
+                           o->window, o->negative, o->hierarchical ? "true" : "false", o->min_n,
+                           o->max_n, o->epochs, o->seed);
+    WTE_TRY(path_in(path, folder, "config.json", err));
+    WTE_TRY(wte_writer_create(path, &writer, err));
+    wte_status status = wte_writer_put(writer, text, (uint64_t)n, err);
+    if (status == WTE_OK) status = wte_writer_commit(writer, err);
+    wte_writer_free(writer);
+    return status;
+}
+
+wte_status wte_words_save(const wte_words *w, const char *folder, wte_error *err)
+{
+    WTE_TRY(wte__need(w, "wte_words_save: w", err));
+    WTE_TRY(wte__need(folder, "wte_words_save: folder", err));
+    WTE_TRY(save_tables(w, folder, err));
+    return save_config(w, folder, err);
+}
