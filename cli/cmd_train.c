@@ -40,6 +40,8 @@ static const cli_option options[] = {
     { "checkpoint-every", '\0', false, CLI_REAL, "SECONDS",
       "keep DIR/checkpoint, to go on from after a break", NULL },
     { "resume", '\0', false, CLI_FLAG, NULL, "go on from DIR/checkpoint", NULL },
+    { "threads", '\0', false, CLI_UNSIGNED, "N",
+      "use N threads; what is learned depends on it, unless --deterministic", "one per core" },
     { "word2vec", '\0', false, CLI_TEXT, "FILE", "write the vectors as text too", NULL },
     CLI_OPTIONS_END,
 };
@@ -90,7 +92,7 @@ const cli_command cmd_train = {
     .synopsis = "CORPUS",
     .summary = "learn a table from a text",
     .options = options,
-    .common = CLI_WITH_JSON | CLI_WITH_THREADS,
+    .common = CLI_WITH_JSON,
     .min_words = 1,
     .max_words = 1,
     .notes = "CORPUS is a text: words are what stands between white space, a line end is the\n"

@@ -279,7 +279,7 @@ static int check_words(const cli *c)
 static int check_threads(const cli *c)
 {
     uint64_t threads;
-    if (!(c->command->common & CLI_WITH_THREADS)) return CLI_DONE;
+    if (!find_option(c->command, "threads", strlen("threads"))) return CLI_DONE;
     if (!cli_unsigned(c, "threads", 1, &threads) || (threads >= 1 && threads <= THREADS_MOST))
         return CLI_DONE;
     return cli_usage(c, "--threads %s: wants a number from 1 to %d", cli_text(c, "threads"),

@@ -3,6 +3,7 @@
  * writes checkpoints. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/thread.h"
@@ -140,13 +141,14 @@ static wte_status look_at_loss(course *c, wte_error *err)
     w->loss = c->loss / (double)c->examples;
     c->loss = 0;
     c->examples = 0;
-    const double most = DIVERGED * w->nothing;
-    if (w->loss <= most) return WTE_OK;
+    if (w->loss <= DIVERGED * w->nothing) return WTE_OK;
     const uint64_t done = atomic_load_explicit(&w->done, memory_order_relaxed);
+    char loss[32];
+    snprintf(loss, sizeof loss, isnan(w->loss) ? "no number" : "%.4g", w->loss);
     return wte__fail(err, WTE_E_RANGE, done,
-                     "training diverges: after %" PRIu64 " words the loss is %.4g, that of knowing "
-                     "nothing is %.4g; the learning rate is %g: take a smaller one",
-                     done, w->loss, w->nothing, rate_of(w, done));
+                     "training diverges: after %" PRIu64 " words the loss is %s, that of knowing "
+                     "nothing is %.4g; the learning rate was %g at first: take a smaller one",
+                     done, loss, w->nothing, w->plan.o.lr);
 }
 
 static wte_status keep_if_due(course *c, double now, bool in_the_end, wte_error *err)

@@ -3,6 +3,7 @@
 MODEL=model.safetensors
 wte new --rows 6 --dim 3 --seed 123 -o $MODEL > told
 echo 3 > target
+echo a b a b > text
 
 # The words with which a command does its work on $MODEL.
 words() {
@@ -13,6 +14,7 @@ words() {
     logits) echo "$MODEL --hidden 1,2,3" ;;
     loss) echo "$MODEL --hidden 1,2,3 --targets target" ;;
     bench) echo "--only fma --seconds 0 --memory 16" ;;
+    train) echo "text -o trained --dim 2 --min-count 1 --threads 1" ;;
     diff) echo "$MODEL $MODEL" ;;
     diagnose) echo "$MODEL --id 3 --got 1,2,3" ;;
     check | inspect | tied) echo "$MODEL" ;;
