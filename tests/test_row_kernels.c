@@ -3,6 +3,7 @@
 #include "test_isa.h"
 
 #include <math.h>
+#include <wte/block.h>
 #include <wte/rowwise.h>
 
 #include "num/stored.h"
@@ -28,12 +29,23 @@ typedef struct stored_type {
     uint32_t packing;
 } stored_type;
 static const stored_type types[] = {
-    { "f32", WTE_F32, 0 },   { "f16", WTE_F16, 0 },           { "bf16", WTE_BF16, 0 },
-    { "i8", WTE_I8, 0 },     { "row8_f32", 0, WTE_ROW8_F32 }, { "row8", 0, WTE_ROW8 },
-    { "row4", 0, WTE_ROW4 }, { "row2", 0, WTE_ROW2 },         { "tbe8", 0, WTE_TBE8 },
-    { "tbe4", 0, WTE_TBE4 }, { "tbe2", 0, WTE_TBE2 },
+    { "f32", WTE_F32, 0 },         { "f16", WTE_F16, 0 },           { "bf16", WTE_BF16, 0 },
+    { "i8", WTE_I8, 0 },           { "row8_f32", 0, WTE_ROW8_F32 }, { "row8", 0, WTE_ROW8 },
+    { "row4", 0, WTE_ROW4 },       { "row2", 0, WTE_ROW2 },         { "tbe8", 0, WTE_TBE8 },
+    { "tbe4", 0, WTE_TBE4 },       { "tbe2", 0, WTE_TBE2 },         { "q8_0", 0, WTE_BLOCK_Q8_0 },
+    { "q4_0", 0, WTE_BLOCK_Q4_0 },
 };
 #define N_TYPES (sizeof types / sizeof *types)
+
+/* Bytes of a block of 32 elements; 0: none. */
+static size_t block_bytes(const stored_type *type)
+{
+    return type->packing == WTE_BLOCK_Q8_0 ? 34 : type->packing == WTE_BLOCK_Q4_0 ? 18 : 0;
+}
+static bool has_width(const stored_type *type, size_t cols)
+{
+    return !block_bytes(type) || cols % 32 == 0;
+}
 
 /* A table that ends at an unreadable page. */
 typedef struct table {
@@ -47,7 +59,9 @@ static void describe(const table *t, wte__stored *out, wte__row_kernels *kernels
 {
     const wte__stored *s = &t->stored;
     const bool known =
-        t->type->packing
+        block_bytes(t->type)
+            ? wte__stored_blocks(t->type->packing, s->cols, s->table, s->stride, out, kernels)
+        : t->type->packing
             ? wte__stored_packed(t->type->packing, s->cols, s->table, s->stride, out, kernels)
             : wte__stored_plain(t->type->dtype, s->cols, s->table, s->stride, out, kernels);
     assert_true(known);
@@ -56,6 +70,8 @@ static void describe(const table *t, wte__stored *out, wte__row_kernels *kernels
 /* The kernels of one set, which wte__stored_... choose of the best. */
 static wte__row_kernels of_set(const wte__kernels *set, const stored_type *type)
 {
+    if (type->packing == WTE_BLOCK_Q8_0) return (wte__row_kernels){ NULL, set->bags_q8_0 };
+    if (type->packing == WTE_BLOCK_Q4_0) return (wte__row_kernels){ NULL, set->bags_q4_0 };
     switch (type->packing ? type->packing : (uint32_t)type->dtype) {
     case WTE_F32: return (wte__row_kernels){ set->lookup_f32, set->bags_f32 };
     case WTE_F16: return (wte__row_kernels){ set->lookup_f16, set->bags_f16 };
@@ -82,6 +98,12 @@ static size_t scale_of(const table *t)
 /* An f16 or f32 that is a usual scale or bias. */
 static void put_scales(table *t, char *row, uint64_t *seed)
 {
+    const size_t block = block_bytes(t->type);
+    for (size_t at = 0; block && at < t->stored.row_bytes; at += block) {
+        const float x = (float)(int32_t)(uint32_t)test_noise(seed) * 0x1p-33f;
+        wte__kernels_get()->f32_to_f16(&x, row + at, 1);
+    }
+    if (block) return;
     for (size_t i = 0; i < 2; i++) {
         const float x = (float)(int32_t)(uint32_t)test_noise(seed) * 0x1p-33f;
         if (t->stored.f32_scale)
@@ -124,6 +146,20 @@ static void free_table(table *t)
     test_guarded_free(t->data, t->bytes);
 }
 
+/* Element c of a row of blocks. */
+static float element_of_block(const table *t, const char *row, size_t c)
+{
+    const char *block = row + c / 32 * block_bytes(t->type), *codes = block + 2;
+    float scale;
+    wte_error err;
+    char aligned[2];
+    memcpy(aligned, block, sizeof aligned);
+    assert_ok(wte_convert(WTE_F16, aligned, WTE_F32, &scale, 1, NULL, &err), err);
+    if (t->type->packing == WTE_BLOCK_Q8_0) return (float)(int8_t)codes[c % 32] * scale;
+    const unsigned byte = (unsigned char)codes[c % 16];
+    return (float)((int)(c % 32 < 16 ? byte & 15 : byte >> 4) - 8) * scale;
+}
+
 /* Element c of a row: said once more, without the kernels. */
 static float element(const table *t, uint64_t row, size_t c)
 {
@@ -131,6 +167,7 @@ static float element(const table *t, uint64_t row, size_t c)
     const char *at = t->data + row * s->stride;
     float x, pair[2];
     wte_error err;
+    if (block_bytes(t->type)) return element_of_block(t, at, c);
     if (!t->type->packing) {
         const size_t size = wte_dtype_bytes(t->type->dtype);
         char aligned[8];
@@ -231,7 +268,8 @@ static void rows_are_looked_up_alike(void **state)
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
     for (size_t s = 0; s < n_sets; s++)
         for (size_t t = 0; t < N_TYPES; t++)
-            for (size_t w = 0; w < N_WIDTHS; w++) lookups_of(sets[s], &types[t], width(w));
+            for (size_t w = 0; w < N_WIDTHS && !block_bytes(&types[t]); w++)
+                lookups_of(sets[s], &types[t], width(w));
 }
 
 /* Bags ---------------------------------------------------------------------------------------- */
@@ -337,7 +375,7 @@ static void rows_are_reduced_alike(void **state)
     for (size_t s = 0; s < n_sets; s++)
         for (size_t t = 0; t < N_TYPES; t++)
             for (size_t w = 0; w < N_WIDTHS; w++)
-                for (int kind = 0; kind < 2; kind++) {
+                for (int kind = 0; kind < 2 && has_width(&types[t], width(w)); kind++) {
                     table of = make_table(&types[t], width(w), w % 3, kind);
                     const bag_case c = { (int)((w + t) % 5), (w + (size_t)kind) % 2, w % 2 * 4 };
                     const bag_case d = { (int)((w + t + 1 + (size_t)kind) % 5), w % 2, 0 };
@@ -355,11 +393,11 @@ static void rows_that_are_none_are_found(void **state)
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
     uint64_t rows[MEMBERS] = { 0 };
     const uint32_t ends[2] = { 7, MEMBERS };
-    float out[2 * 130];
+    float out[2 * 160];
     for (size_t s = 0; s < n_sets; s++)
         for (size_t t = 0; t < N_TYPES; t++)
             for (size_t w = 0; w < 3; w++) {
-                const size_t cols = w == 2 ? 130 : 64 * (w + 1); /* in registers or in memory */
+                const size_t cols = w == 2 ? 160 : 64 * (w + 1); /* in registers or in memory */
                 table of = make_table(&types[t], cols, 0, 0);
                 wte__bags job = { .from = of.stored,
                                   .n_rows = TABLE_ROWS,
@@ -395,7 +433,7 @@ static void nothing_to_do_touches_nothing(void **state)
     empty.out = out;
     for (size_t s = 0; s < n_sets; s++)
         for (size_t t = 0; t < N_TYPES; t++) {
-            of_set(sets[s], &types[t]).lookup(&none);
+            if (!block_bytes(&types[t])) of_set(sets[s], &types[t]).lookup(&none);
             assert_true(of_set(sets[s], &types[t]).bags(&no_bags));
             for (int max = 0; max < 2; max++) {
                 empty.max = max;

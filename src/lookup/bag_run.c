@@ -259,6 +259,9 @@ static void choose_way(sharing *s)
     s->direct = s->fetch.direct;
     s->stored = s->fetch.stored;
     s->kernels = s->fetch.kernels;
+    if (!s->direct && job->rows->packed && job->o.max_norm == 0)
+        s->direct = wte__stored_blocks(job->rows->packing, job->rows->cols, job->rows->packed,
+                                       job->rows->packed_row_bytes, &s->stored, &s->kernels);
     s->judges =
         s->direct && job->o.bad_ids == WTE_BAD_ID_ERROR && !job->o.n_ignore_ids && !job->o.mask;
     if (s->direct) return;

@@ -92,6 +92,8 @@ X(f32)
 X(f16)
 X(bf16)
 X(i8)
+X(q8_0)
+X(q4_0)
 #undef X
 #define X(name)                                                                                    \
     ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
@@ -148,9 +150,36 @@ ALWAYS_INLINE vec read_row2(const char *from, size_t n, const row_params *p)
     return read_codes(from, n, p, 2);
 }
 
+/* Blocks of 32: an f16, then their integers. */
+ALWAYS_INLINE vec at_q8_0(const char *codes, size_t c, size_t n, const row_params *p)
+{
+    const char *block = codes + c / 32 * 34;
+    const __m128 scale = _mm_cvtph_ps(_mm_loadu_si16(block));
+    (void)n;
+    (void)p;
+    return vec_mul(eight_i8(block + 2 + c % 32), _mm256_broadcastss_ps(scale));
+}
+/* Elements 0 to 15 are in the low nibbles, 16 to 31 in the high ones. */
+ALWAYS_INLINE vec at_q4_0(const char *codes, size_t c, size_t n, const row_params *p)
+{
+    const char *block = codes + c / 32 * 18;
+    const __m128 scale = _mm_cvtph_ps(_mm_loadu_si16(block));
+    const __m128i bytes = load_8_bytes(block + 2 + c % 16);
+    const __m128i moved = _mm_srl_epi16(bytes, _mm_cvtsi32_si128((int)(c / 16 % 2 * 4)));
+    const __m128i nibbles = _mm_and_si128(moved, _mm_set1_epi8(15));
+    (void)n;
+    (void)p;
+    return vec_mul(
+        _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_sub_epi8(nibbles, _mm_set1_epi8(8)))),
+        _mm256_broadcastss_ps(scale));
+}
+
 #include "num/bag_vectors.h"
 
 #define X(name, bits) BAG_KERNELS(name, bits, avx2)
 WTE__STORED_LIST(X)
+#undef X
+#define X(name, bits) BLOCK_BAGS(name, bits, avx2)
+WTE__STORED_BLOCKS(X)
 #undef X
 #endif

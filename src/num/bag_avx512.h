@@ -90,6 +90,8 @@ X(f32)
 X(f16)
 X(bf16)
 X(i8)
+X(q8_0)
+X(q4_0)
 #undef X
 ALWAYS_INLINE row_params params_row8(const wte__stored *s, const char *codes)
 {
@@ -153,9 +155,36 @@ ALWAYS_INLINE vec read_row2(const char *from, size_t n, const row_params *p)
     return _mm512_permutexvar_ps(_mm512_srlv_epi32(_mm512_set1_epi32((int)word), by), p->values);
 }
 
+/* Blocks of 32: an f16, then their integers. */
+ALWAYS_INLINE vec at_q8_0(const char *codes, size_t c, size_t n, const row_params *p)
+{
+    const char *block = codes + c / 32 * 34;
+    const __m128 scale = _mm_cvtph_ps(_mm_loadu_si16(block));
+    (void)n;
+    (void)p;
+    return vec_mul(sixteen_i8(block + 2 + c % 32, lanes_of(VEC_LANES)),
+                   _mm512_broadcastss_ps(scale));
+}
+/* Elements 0 to 15 are in the low nibbles, 16 to 31 in the high ones; looked up as those of rows of
+ * 4 bits are. */
+ALWAYS_INLINE vec at_q4_0(const char *codes, size_t c, size_t n, const row_params *p)
+{
+    const vec each = _mm512_set_ps(7, 6, 5, 4, 3, 2, 1, 0, -1, -2, -3, -4, -5, -6, -7, -8);
+    const char *block = codes + c / 32 * 18;
+    const __m128 scale = _mm_cvtph_ps(_mm_loadu_si16(block));
+    const __m512i bytes = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(block + 2)));
+    (void)n;
+    (void)p;
+    return _mm512_permutexvar_ps(_mm512_srli_epi32(bytes, (unsigned)(c / 16 % 2 * 4)),
+                                 vec_mul(each, _mm512_broadcastss_ps(scale)));
+}
+
 #include "num/bag_vectors.h"
 
 #define X(name, bits) BAG_KERNELS(name, bits, avx512)
 WTE__STORED_LIST(X)
+#undef X
+#define X(name, bits) BLOCK_BAGS(name, bits, avx512)
+WTE__STORED_BLOCKS(X)
 #undef X
 #endif

@@ -95,6 +95,8 @@ X(f32)
 X(f16)
 X(bf16)
 X(i8)
+X(q8_0)
+X(q4_0)
 #undef X
 ALWAYS_INLINE row_params scale_and_bias(const wte__stored *s, const char *codes)
 {
@@ -164,9 +166,32 @@ ALWAYS_INLINE vec read_row2(const char *from, size_t n, const row_params *p)
     return read_codes(from, n, p, 2);
 }
 
+/* Blocks of 32: an f16, then their integers. */
+ALWAYS_INLINE vec at_q8_0(const char *codes, size_t c, size_t n, const row_params *p)
+{
+    const char *block = codes + c / 32 * 34;
+    (void)n;
+    (void)p;
+    return vec_mul(eight_i8(block + 2 + c % 32), vec_set(block_half((const uint8_t *)block)));
+}
+/* Elements 0 to 15 are in the low nibbles, 16 to 31 in the high ones. */
+ALWAYS_INLINE vec at_q4_0(const char *codes, size_t c, size_t n, const row_params *p)
+{
+    const char *block = codes + c / 32 * 18;
+    const uint8x8_t bytes = load_8(block + 2 + c % 16);
+    const uint8x8_t nibbles = c / 16 % 2 ? vshr_n_u8(bytes, 4) : vand_u8(bytes, vdup_n_u8(15));
+    (void)n;
+    (void)p;
+    return vec_mul(eight_of_s16(vmovl_s8(vsub_s8(vreinterpret_s8_u8(nibbles), vdup_n_s8(8)))),
+                   vec_set(block_half((const uint8_t *)block)));
+}
+
 #include "num/bag_vectors.h"
 
 #define X(name, bits) BAG_KERNELS(name, bits, neon)
 WTE__STORED_LIST(X)
+#undef X
+#define X(name, bits) BLOCK_BAGS(name, bits, neon)
+WTE__STORED_BLOCKS(X)
 #undef X
 #endif

@@ -22,6 +22,16 @@ X(bf16, 2)
 X(i8, 1)
 #undef X
 
+#define X(name, block_bytes)                                                                       \
+    static float stored_##name(const wte__stored *s, const char *codes, size_t i)                  \
+    {                                                                                              \
+        (void)s;                                                                                   \
+        return name##_value((const uint8_t *)codes + i / 32 * (block_bytes), i % 32);              \
+    }
+X(q8_0, 34)
+X(q4_0, 18)
+#undef X
+
 /* The first element is in the low bits of its byte. */
 static float rowwise_value(const wte__stored *s, const char *codes, size_t i, uint32_t bits)
 {
@@ -96,11 +106,15 @@ static bool reduce_bags(const wte__bags *job, stored_value value)
     static void lookup_##name##_scalar(const wte__lookup *job)                                     \
     {                                                                                              \
         look_up(job, stored_##name);                                                               \
-    }                                                                                              \
+    }
+WTE__STORED_LIST(X)
+#undef X
+#define X(name, bits)                                                                              \
     static bool bags_##name##_scalar(const wte__bags *job)                                         \
     {                                                                                              \
         return reduce_bags(job, stored_##name);                                                    \
     }
 WTE__STORED_LIST(X)
+WTE__STORED_BLOCKS(X)
 #undef X
 #endif

@@ -3,6 +3,7 @@
  *     vec, VEC_LANES         a vector of f32, and how many it holds
  *     row_params             what the rowwise readers need of a row: scale and bias, or values
  *     read_<type>(from, n, p)      n <= VEC_LANES elements, which begin with a byte; no byte beyond
+ *     at_<block type>(codes, c, n, p)      VEC_LANES elements from column c on, a multiple of it
  *     params_<type>(stored, codes)    of the row whose elements begin there
  *     vec_zero, vec_set, vec_add, vec_mul, vec_fma, vec_div, vec_max (a > b ? a : b)
  *     vec_pick               by where a > b, else c; of any bits
@@ -51,6 +52,8 @@
 #define BAG_VECTORS 8
 
 typedef vec (*read_vec)(const char *from, size_t n, const row_params *p);
+/* n elements from column c on of the row whose elements begin at `codes`. */
+typedef vec (*read_at)(const char *codes, size_t c, size_t n, const row_params *p);
 typedef row_params (*read_params)(const wte__stored *s, const char *row);
 
 /* How elements join what is there; the last two note whose they are, too. */
@@ -150,7 +153,7 @@ BAG_INLINE size_t columns_before_line(const char *to, size_t cols, bool stream)
 
 /* Row i into or onto its place; `next` is prefetched. */
 BAG_INLINE void walk_row(const bag_walk *walk, size_t i, const char *next, bag_place place, vec by,
-                         size_t bits, read_vec read, read_params params)
+                         size_t bits, read_at read, read_params params)
 {
     const size_t cols = walk->from->cols, line = BAG_LINE * 8 / bits;
     const char *codes = codes_of(walk, i);
@@ -159,13 +162,13 @@ BAG_INLINE void walk_row(const bag_walk *walk, size_t i, const char *next, bag_p
     size_t c = 0;
     for (size_t n; c < head; c += n) {
         n = head - c < VEC_LANES ? head - c : VEC_LANES;
-        bag_put(place_of(place, c), read(codes + c * bits / 8, n, &p), by, walk->way, n);
+        bag_put(place_of(place, c), read(codes, c, n, &p), by, walk->way, n);
     }
     __builtin_prefetch(next + walk->from->row_bytes - 1);
     for (; cols - c >= line; c += line) {
         __builtin_prefetch(next + c * bits / 8);
         for (size_t k = c; k < c + line; k += VEC_LANES) {
-            const vec x = read(codes + k * bits / 8, VEC_LANES, &p);
+            const vec x = read(codes, k, VEC_LANES, &p);
             if (walk->stream)
                 vec_stream(place.to + k * sizeof(float), bag_join(walk->way, x, x, by));
             else
@@ -173,17 +176,17 @@ BAG_INLINE void walk_row(const bag_walk *walk, size_t i, const char *next, bag_p
         }
     }
     if (c < cols) __builtin_prefetch(next + c * bits / 8);
+    for (size_t at = cols * bits / 8; at < walk->from->row_bytes; at += BAG_LINE)
+        __builtin_prefetch(next + at); /* scales, or what blocks hold besides */
     for (; cols - c >= VEC_LANES; c += VEC_LANES)
-        bag_put(place_of(place, c), read(codes + c * bits / 8, VEC_LANES, &p), by, walk->way,
-                VEC_LANES);
+        bag_put(place_of(place, c), read(codes, c, VEC_LANES, &p), by, walk->way, VEC_LANES);
     if (c < cols)
-        bag_put(place_of(place, c), read(codes + c * bits / 8, cols - c, &p), by, walk->way,
-                cols - c);
+        bag_put(place_of(place, c), read(codes, c, cols - c, &p), by, walk->way, cols - c);
 }
 
 /* Lookups ------------------------------------------------------------------------------------ */
 
-BAG_INLINE void look_up(const wte__lookup *job, bool stream, size_t bits, read_vec read,
+BAG_INLINE void look_up(const wte__lookup *job, bool stream, size_t bits, read_at read,
                         read_params params)
 {
     const wte__stored from = job->from; /* a copy, which no store can change */
@@ -213,7 +216,7 @@ static inline bool lookup_streams(const wte__lookup *job)
     return !(place & (BAG_LINE - 1)) || job->from.cols * sizeof(float) > LOOKUP_STREAM;
 }
 
-BAG_INLINE void lookup_any(const wte__lookup *job, size_t bits, read_vec read, read_params params)
+BAG_INLINE void lookup_any(const wte__lookup *job, size_t bits, read_at read, read_params params)
 {
     if (job->n == 0) return;
     if (lookup_streams(job)) {
@@ -267,7 +270,7 @@ BAG_INLINE bag_walk walk_first(const bag_walk *walk)
 
 /* A bag of rows of any width, its sums in memory: they lie in the first-level cache. */
 BAG_INLINE bool bag_in_memory(const wte__bags *job, const bag_walk *walk, bag_span bag, size_t bits,
-                              read_vec read, read_params params)
+                              read_at read, read_params params)
 {
     const size_t cols = walk->from->cols;
     const bag_walk first = walk_first(walk);
@@ -299,7 +302,7 @@ typedef struct bag_sums {
 
 /* Member i of a bag whose rows have just so many columns joins the sums. */
 BAG_INLINE void take_member(const bag_walk *walk, size_t i, const char *next, vec by, bag_sums *s,
-                            size_t bits, read_vec read, read_params params)
+                            size_t bits, read_at read, read_params params)
 {
     const size_t line = BAG_LINE * 8 / bits;
     const char *codes = codes_of(walk, i);
@@ -308,7 +311,7 @@ BAG_INLINE void take_member(const bag_walk *walk, size_t i, const char *next, ve
     BAG_UNROLLED
     for (size_t k = 0; k < BAG_VECTORS; k++) {
         const size_t c = k * VEC_LANES;
-        const vec x = read(codes + c * bits / 8, VEC_LANES, &p);
+        const vec x = read(codes, c, VEC_LANES, &p);
         if (c % line == 0) __builtin_prefetch(next + c * bits / 8);
         if (walk->way == BAG_MAX_AT) s->at[k] = vec_pick(x, s->sum[k], by, s->at[k]);
         if (walk->way == BAG_FIRST_AT) s->at[k] = by;
@@ -330,7 +333,7 @@ BAG_INLINE void store_sums(const bag_sums *s, bag_span bag, bag_way way)
 
 /* Such a bag, its sums in registers. */
 BAG_INLINE bool bag_in_registers(const wte__bags *job, const bag_walk *walk, bag_span bag,
-                                 size_t bits, read_vec read, read_params params)
+                                 size_t bits, read_at read, read_params params)
 {
     const bag_walk first = walk_first(walk);
     const char *next;
@@ -355,7 +358,7 @@ BAG_INLINE bool bag_in_registers(const wte__bags *job, const bag_walk *walk, bag
     return true;
 }
 
-BAG_INLINE bool reduce(const wte__bags *job, bag_way way, size_t bits, read_vec read,
+BAG_INLINE bool reduce(const wte__bags *job, bag_way way, size_t bits, read_at read,
                        read_params params)
 {
     const wte__stored from = job->from; /* a copy, which no store can change */
@@ -384,7 +387,7 @@ BAG_INLINE bool reduce(const wte__bags *job, bag_way way, size_t bits, read_vec 
     return true;
 }
 
-BAG_INLINE bool bags_any(const wte__bags *job, size_t bits, read_vec read, read_params params)
+BAG_INLINE bool bags_any(const wte__bags *job, size_t bits, read_at read, read_params params)
 {
     if (job->max && job->max_at) return reduce(job, BAG_MAX_AT, bits, read, params);
     if (job->max) return reduce(job, BAG_MAX, bits, read, params);
@@ -394,12 +397,19 @@ BAG_INLINE bool bags_any(const wte__bags *job, size_t bits, read_vec read, read_
 
 /* X(name, bits) of WTE__STORED_LIST, for an instruction set's suffix. */
 #define BAG_KERNELS(name, bits, isa)                                                               \
+    BAG_INLINE vec at_##name(const char *codes, size_t c, size_t n, const row_params *p)           \
+    {                                                                                              \
+        return read_##name(codes + c * bits / 8, n, p);                                            \
+    }                                                                                              \
     static void lookup_##name##_##isa(const wte__lookup *job)                                      \
     {                                                                                              \
-        lookup_any(job, bits, read_##name, params_##name);                                         \
+        lookup_any(job, bits, at_##name, params_##name);                                           \
     }                                                                                              \
+    BLOCK_BAGS(name, bits, isa)
+/* The same of WTE__STORED_BLOCKS. */
+#define BLOCK_BAGS(name, bits, isa)                                                                \
     static bool bags_##name##_##isa(const wte__bags *job)                                          \
     {                                                                                              \
-        return bags_any(job, bits, read_##name, params_##name);                                    \
+        return bags_any(job, bits, at_##name, params_##name);                                      \
     }
 #endif

@@ -492,8 +492,8 @@ SUMS_KERNELS(f16, neon, sum_rows, 2, eight_f16)
 SUMS_KERNELS(bf16, neon, sum_rows, 2, eight_bf16_as_is)
 
 #include "num/bag_neon.h"
-#include "num/scatter_neon.h"
 #include "num/dots_neon.h"
+#include "num/scatter_neon.h"
 
 DOTS_KERNEL(f32, 4, eight_f32)
 DOTS_KERNEL(f16, 2, eight_f16)
@@ -512,7 +512,10 @@ const wte__kernels wte__kernels_neon = {
 #define X(name, bits) .lookup_##name = lookup_##name##_neon, .bags_##name = bags_##name##_neon,
             WTE__STORED_LIST(X)
 #undef X
-                .f32_to_f16 = f32_to_f16_neon,
+#define X(name, bits) .bags_##name = bags_##name##_neon,
+                WTE__STORED_BLOCKS(X)
+#undef X
+                    .f32_to_f16 = f32_to_f16_neon,
     .f32_to_bf16 = f32_to_bf16_neon,
     .f32_to_f64 = f32_to_f64_neon,
     .f32_to_q8_0 = f32_to_q8_0_neon,

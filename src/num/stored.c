@@ -1,6 +1,8 @@
 /* Which kernels read rows as they are stored: by element type, or by packing. */
 #include "num/stored.h"
 
+#include <wte/block.h>
+
 static bool kernels_of_type(wte_dtype type, wte__row_kernels *out)
 {
     const wte__kernels *k = wte__kernels_get();
@@ -60,4 +62,25 @@ bool wte__stored_packed(uint32_t packing, uint64_t cols, const void *data, uint6
                           .scale_at = front ? -(ptrdiff_t)extra : (ptrdiff_t)(row - extra),
                           .f32_scale = f32_scale };
     return kernels_of_bits(bits, kernels);
+}
+
+bool wte__stored_blocks(uint32_t packing, uint64_t cols, const void *data, uint64_t row_bytes,
+                        wte__stored *out, wte__row_kernels *kernels)
+{
+    switch (packing) {
+#define X(NAME, name)                                                                              \
+    case WTE_BLOCK_##NAME:                                                                         \
+        *kernels = (wte__row_kernels){ NULL, wte__kernels_get()->bags_##name };                    \
+        break;
+        X(Q8_0, q8_0)
+        X(Q4_0, q4_0)
+#undef X
+    default: return false;
+    }
+    *out = (wte__stored){ .table = data,
+                          .codes = data,
+                          .stride = (size_t)row_bytes,
+                          .row_bytes = (size_t)wte_packed_bytes(packing, cols),
+                          .cols = (size_t)cols };
+    return true;
 }

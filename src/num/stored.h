@@ -13,7 +13,10 @@ typedef struct wte__row_kernels {
 /* Rows of elements that lie side by side; false for a type that no kernel reads. */
 bool wte__stored_plain(wte_dtype type, uint64_t cols, const void *data, uint64_t row_bytes,
                        wte__stored *out, wte__row_kernels *kernels);
-/* Rows of a packing; false for one that no kernel reads (blocks). */
+/* Rows of a packing; false for one that no kernel reads, or bags alone (blocks). */
 bool wte__stored_packed(uint32_t packing, uint64_t cols, const void *data, uint64_t row_bytes,
+                        wte__stored *out, wte__row_kernels *kernels);
+/* Rows of blocks that bags are made of as they are stored, without a kernel for lookups. */
+bool wte__stored_blocks(uint32_t packing, uint64_t cols, const void *data, uint64_t row_bytes,
                         wte__stored *out, wte__row_kernels *kernels);
 #endif
