@@ -236,9 +236,22 @@ static void what_reaches_a_bound_is_picked(void **state)
 }
 
 typedef struct shape {
-    size_t rows, cols, steps, b_pad, c_pad;
+    size_t rows, cols, steps, group, b_pad, c_pad;
     bool across; /* a(s, i) lies at s * a_step + i, not at i * a_row + s */
 } shape;
+
+/* What c[i, k] becomes. */
+static float added(const wte__outer *job, size_t i, size_t k, float c)
+{
+    for (size_t from = 0; from < job->steps; from += job->group) {
+        float sum = 0;
+        for (size_t s = from; s < job->steps && s < from + job->group; s++)
+            sum =
+                fmaf(job->a[s * job->a_step + i * job->a_row], job->b[s * job->b_stride + k], sum);
+        c += sum;
+    }
+    return c;
+}
 
 static void check_outer(const shape *sh)
 {
@@ -251,21 +264,18 @@ static void check_outer(const shape *sh)
                              .b = b.x,
                              .b_stride = sh->cols + sh->b_pad,
                              .steps = sh->steps,
+                             .group = sh->group,
                              .c = c.out,
                              .c_stride = sh->cols + sh->c_pad,
                              .rows = sh->rows,
                              .cols = sh->cols,
-                             .fetch = b.x,
-                             .fetch_bytes = b_n * sizeof(float) };
+                             .wanted = { { c.x, 4, c_n }, { b.x, 0, 1 } } };
     for (size_t s = 0; s < n_sets; s++) {
         memcpy(c.out, c.x, c_n * sizeof *c.out);
         sets[s]->outer_f32(&job);
         for (size_t at = 0; at < c_n; at++) {
             const size_t i = at / job.c_stride, k = at % job.c_stride;
-            float sum = 0;
-            for (size_t t = 0; k < sh->cols && t < sh->steps; t++)
-                sum = fmaf(a.x[t * job.a_step + i * job.a_row], b.x[t * job.b_stride + k], sum);
-            const float expected = k < sh->cols && sh->steps ? c.x[at] + sum : c.x[at];
+            const float expected = k < sh->cols ? added(&job, i, k, c.x[at]) : c.x[at];
             if (!same(c.out[at], expected))
                 fail_msg("%s outer: %zu rows, %zu columns, %zu steps: row %zu, column %zu is %a, "
                          "not %a",
@@ -283,10 +293,22 @@ static void outer_products_are_added_in_order(void **state)
     (void)state;
     for (size_t cols = 1; cols <= 140; cols += cols < 36 ? 1 : 13)
         for (int across = 0; across < 2; across++)
-            check_outer(&(shape){ 7, cols, 3, 0, 0, across });
-    for (size_t rows = 1; rows <= 14; rows++) check_outer(&(shape){ rows, 70, 5, 2, 3, true });
-    check_outer(&(shape){ 13, 130, WTE__OUTER_STEPS, 1, 1, false });
-    check_outer(&(shape){ 4, 20, 0, 0, 0, false });
+            check_outer(&(shape){ 7, cols, 3, 3, 0, 0, across });
+    for (size_t rows = 1; rows <= 14; rows++) check_outer(&(shape){ rows, 70, 5, 9, 2, 3, true });
+    check_outer(&(shape){ 13, 130, WTE__OUTER_STEPS, WTE__OUTER_STEPS, 1, 1, false });
+    check_outer(&(shape){ 4, 20, 0, 1, 0, 0, false });
+}
+
+static void outer_products_are_added_group_by_group(void **state)
+{
+    (void)state;
+    for (size_t group = 1; group <= 6; group++) {
+        check_outer(&(shape){ 9, 30, 5, group, 1, 2, true });
+        check_outer(&(shape){ 9, WTE__OUTER_COLS, 5, group, 0, 0, false });
+    }
+    /* b side by side, at the start of a line and not */
+    check_outer(&(shape){ 14, WTE__OUTER_COLS, 100, 24, 0, 5, true });
+    check_outer(&(shape){ 14, WTE__OUTER_COLS + 1, 100, 24, 0, 5, true });
 }
 
 static void nothing_to_do_touches_nothing(void **state)
@@ -297,8 +319,8 @@ static void nothing_to_do_touches_nothing(void **state)
         sets[s]->softmax_sums(&(wte__softmax){ .n = 3 });
         sets[s]->softmax_slopes(&(wte__slopes){ .n = 3 });
         assert_int_equal(sets[s]->pick_f32(NULL, 0, 0, NULL), 0);
-        sets[s]->outer_f32(&(wte__outer){ .rows = 0, .cols = 4, .steps = 1 });
-        sets[s]->outer_f32(&(wte__outer){ .rows = 4, .cols = 0, .steps = 1 });
+        sets[s]->outer_f32(&(wte__outer){ .rows = 0, .cols = 4, .steps = 1, .group = 1 });
+        sets[s]->outer_f32(&(wte__outer){ .rows = 4, .cols = 0, .steps = 1, .group = 1 });
     }
 }
 
@@ -311,6 +333,7 @@ static const struct CMUnitTest tests[] = {
     TEST("slopes are the same on every set", slopes_are_the_same_on_every_set),
     TEST("what reaches a bound is picked", what_reaches_a_bound_is_picked),
     TEST("outer products are added in order", outer_products_are_added_in_order),
+    TEST("outer products are added group by group", outer_products_are_added_group_by_group),
     TEST("nothing to do touches nothing", nothing_to_do_touches_nothing),
 };
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
 """PyTorch as Python has it: lookups into a kept output, bags, products, cross-entropy."""
+import ctypes
 import os
 import pathlib
 
@@ -11,13 +12,20 @@ class Torch:
         # Threads that spin after a call would take a processor from whoever is timed next.
         if os.environ.get("GOMP_SPINCOUNT") != "0":
             raise ValueError("GOMP_SPINCOUNT=0 must be in the environment before PyTorch is loaded")
-        maps = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8")
         # Debian's takes whatever libblas.so.3 it finds: the plain one is a hundred times slower.
-        self.has_blas = "openblas" in maps or "mkl" in maps
+        maps = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8").split()
+        self.blas = next((ctypes.CDLL(path) for path in maps if "/libopenblas" in path), None)
+        if self.blas and os.environ.get("OPENBLAS_THREAD_TIMEOUT") != "4":
+            raise ValueError("OPENBLAS_THREAD_TIMEOUT=4 must be in the environment before PyTorch is loaded")
 
     def need_blas(self):
-        if not self.has_blas:
-            raise ValueError("PyTorch has found no fast libblas.so.3: bench/peers/fetch.py blas, and bench/run.sh targets")
+        if not self.blas:
+            raise ValueError("PyTorch has found no OpenBLAS: bench/peers/fetch.py blas, and bench/run.sh targets")
+
+    def set_threads(self, threads):
+        """torch.set_num_threads does not reach an OpenBLAS with threads of its own, which takes all processors."""
+        torch.set_num_threads(threads)
+        self.blas.openblas_set_num_threads(threads)
 
     def index_select(self, table, batches, out, threads):
         weights, target = torch.from_numpy(table), torch.from_numpy(out)
@@ -69,7 +77,7 @@ class Torch:
         weights, given, target = (torch.from_numpy(array) for array in (table, hidden, out))
 
         def run(_):
-            torch.set_num_threads(threads)
+            self.set_threads(threads)
             torch.mm(given, weights.t(), out=target)
 
         return run
@@ -81,7 +89,7 @@ class Torch:
         wanted, found = torch.from_numpy(targets), {}
 
         def run(_):
-            torch.set_num_threads(threads)
+            self.set_threads(threads)
             left, right = given.detach(), weights.detach()
             if gradients:
                 left.requires_grad_()

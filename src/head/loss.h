@@ -20,13 +20,16 @@ typedef struct wte__loss_job {
     uint64_t taken, unmasked;
     wte__term *terms;
     /* with gradients: */
-    double unit;          /* what a change of the loss of one target counts */
-    double after;         /* what the chain multiplies by behind the product: times / over */
-    double before;        /* and before it: hidden_times / hidden_over */
-    float *minus, *scale; /* of each hidden vector: slope = scale * exp(logit - minus) + ... */
-    float *hidden;        /* of the block, as they are multiplied, in f32 */
-    uint8_t *scratch;     /* a tile for each thread, where it does not lie in memory as f32 */
-    size_t scratch_bytes; /* of each */
+    double unit;            /* what a change of the loss of one target counts */
+    double after;           /* what the chain multiplies by behind the product: times / over */
+    double before;          /* and before it: hidden_times / hidden_over */
+    float *minus, *scale;   /* of each hidden vector: slope = scale * exp(logit - minus) + ... */
+    float *hidden;          /* of the block, as they are multiplied, in f32: WTE__OUTER_COLS columns
+                               of all, then the next */
+    float *one;             /* hidden vector, with room for whole panels */
+    uint8_t *hidden_memory; /* of both */
+    uint8_t *scratch;       /* a tile for each thread, where it does not lie in memory as f32 */
+    size_t scratch_bytes;   /* of each */
 } wte__loss_job;
 
 bool wte__loss_wants_gradients(const wte_loss_options *how);

@@ -27,6 +27,13 @@ static bool lies_as_f32(const wte_rows *t)
            t->row_bytes % 4 == 0;
 }
 
+#define LINE 64u /* of the caches */
+
+static uint64_t over(uint64_t n, uint64_t parts)
+{
+    return n / parts + (n % parts != 0);
+}
+
 /* Memory -------------------------------------------------------------------------------------- */
 
 static uint64_t slopes_of_each(const wte__loss_job *job)
@@ -44,11 +51,25 @@ static size_t scratch_of_each(const wte__loss_job *job)
     return (elements * sizeof(float) + read + 63) / 64 * 64;
 }
 
+static uint64_t panels(const wte__loss_job *job)
+{
+    return over(job->s.sweep.table->cols, WTE__OUTER_COLS);
+}
+static uint64_t hidden_of_each(const wte__loss_job *job)
+{
+    return job->how.d_table ? panels(job) * WTE__OUTER_COLS * sizeof(float) : 0;
+}
+static size_t hidden_bytes(const wte__loss_job *job)
+{
+    return job->how.d_table ? (size_t)((job->s.block + 1) * hidden_of_each(job)) + LINE : 0;
+}
+
 void wte__gradient_bytes(const wte__loss_job *job, uint64_t *fixed, uint64_t *each)
 {
     *fixed = (uint64_t)scratch_of_each(job) * wte_pool_threads(job->s.sweep.o.pool);
+    if (job->how.d_table) *fixed += hidden_of_each(job) + LINE;
     *each = slopes_of_each(job) + 2 * sizeof(float);
-    if (job->how.d_table) *each += job->s.sweep.table->cols * sizeof(float);
+    *each += hidden_of_each(job);
 }
 
 /* A piece of work memory; false when there is none. */
@@ -59,9 +80,9 @@ static bool take(const wte__loss_job *job, uint64_t bytes, void *piece)
     return block || bytes == 0;
 }
 
-static uint64_t hidden_bytes(const wte__loss_job *job)
+static float *next_line(uint8_t *memory)
 {
-    return job->how.d_table ? job->s.block * job->s.sweep.table->cols * sizeof(float) : 0;
+    return (float *)(void *)(memory + (LINE - (uintptr_t)memory % LINE) % LINE);
 }
 
 wte_status wte__gradient_open(wte__loss_job *job, wte_error *err)
@@ -75,9 +96,11 @@ wte_status wte__gradient_open(wte__loss_job *job, wte_error *err)
     job->scratch_bytes = scratch_of_each(job);
     if (take(job, n * slopes_of_each(job), &job->s.sweep.keep) &&
         take(job, n * 2 * sizeof(float), &job->minus) &&
-        take(job, hidden_bytes(job), &job->hidden) &&
+        take(job, hidden_bytes(job), &job->hidden_memory) &&
         take(job, job->scratch_bytes * threads, &job->scratch)) {
         job->scale = n ? job->minus + n : NULL;
+        if (job->hidden_memory) job->hidden = next_line(job->hidden_memory);
+        if (job->hidden) job->one = job->hidden + n * panels(job) * WTE__OUTER_COLS;
         return WTE_OK;
     }
     return wte__no_memory(err, n * slopes_of_each(job), "the slopes of a loss");
@@ -89,8 +112,26 @@ void wte__gradient_close(wte__loss_job *job)
     const size_t n = (size_t)job->s.block;
     wte__free(a, job->s.sweep.keep, n * (size_t)slopes_of_each(job));
     wte__free(a, job->minus, n * 2 * sizeof(float));
-    wte__free(a, job->hidden, (size_t)hidden_bytes(job));
+    wte__free(a, job->hidden_memory, hidden_bytes(job));
     wte__free(a, job->scratch, job->scratch_bytes * wte_pool_threads(job->s.sweep.o.pool));
+}
+
+/* Tiles --------------------------------------------------------------------------------------- */
+
+typedef struct tile {
+    uint64_t number, row, chosen;
+    size_t n_rows;
+    float *slopes;
+} tile;
+
+static tile find_tile(const wte__loss_job *job, uint64_t number)
+{
+    const wte__survey *s = &job->s;
+    const uint64_t row = number * s->tile_rows, left = s->sweep.table->rows - row;
+    return (tile){ .number = number,
+                   .row = row,
+                   .n_rows = left < s->tile_rows ? (size_t)left : s->tile_rows,
+                   .slopes = s->sweep.keep + number * s->tile_rows * s->part.n };
 }
 
 /* Slopes --------------------------------------------------------------------------------------- */
@@ -115,35 +156,55 @@ static void choose_scales(wte__loss_job *job)
     }
 }
 
-/* Whether any slope of a tile for hidden vectors from to to - 1 of the block may reach skip_below.
- */
-static bool counts(const wte__loss_job *job, uint64_t tile, uint64_t from, uint64_t to)
+/* Groups of the block are bits of a word. */
+_Static_assert(WTE__SURVEY_MOST <= 63 * WTE__LOSS_GROUP, "a block has more groups than 63");
+
+static uint64_t groups(const wte__loss_job *job)
 {
-    const wte__survey *s = &job->s;
-    const double even = smoothing(job), z = (double)job->how.z_loss;
-    if (!(job->how.skip_below > 0)) return true;
-    for (uint64_t i = from; i < to; i++) {
-        const wte__term *term = job->terms + i;
-        if (!term->taken) continue;
-        if (s->target[i] / s->tile_rows == tile) return true;
-        const double most = exp((double)s->most[tile * s->part.n + i] - term->lse);
-        const double slope = most * fabs(1 + 2 * z * term->lse) + even;
-        if (!(slope < (double)job->how.skip_below)) return true;
-    }
-    return false;
+    return over(job->s.part.n, WTE__LOSS_GROUP);
 }
 
-/* The next hidden vectors from `from` on, whole groups, that count for a tile; false: no more. */
-static bool next_run(const wte__loss_job *job, uint64_t tile, uint64_t end, uint64_t *from,
-                     uint64_t *to)
+/* Whether a slope of a tile may reach skip_below. */
+static bool counts(const wte__loss_job *job, uint64_t number, uint64_t i)
 {
-    const uint64_t group = WTE__LOSS_GROUP;
-    for (*from = *to; *from < end; *from += group)
-        if (counts(job, tile, *from, *from + group < end ? *from + group : end)) break;
-    for (*to = *from; *to < end; *to += group)
-        if (!counts(job, tile, *to, *to + group < end ? *to + group : end)) break;
-    if (*to > end) *to = end;
-    return *from < end;
+    const wte__survey *s = &job->s;
+    const wte__term *term = job->terms + i;
+    if (!term->taken) return false;
+    if (s->target[i] / s->tile_rows == number) return true;
+    const double most = exp((double)s->most[number * s->part.n + i] - term->lse);
+    const double slope = most * fabs(1 + 2 * (double)job->how.z_loss * term->lse) + smoothing(job);
+    return !(slope < (double)job->how.skip_below);
+}
+
+/* The groups from from to to - 1 of which any slope of a tile counts. */
+static uint64_t choose_groups(const wte__loss_job *job, uint64_t number, uint64_t from, uint64_t to)
+{
+    uint64_t chosen = 0;
+    for (uint64_t g = from; g < to; g++) {
+        const uint64_t first = g * WTE__LOSS_GROUP, left = job->s.part.n - first;
+        const uint64_t end = first + (left < WTE__LOSS_GROUP ? left : WTE__LOSS_GROUP);
+        bool any = !(job->how.skip_below > 0);
+        for (uint64_t i = first; i < end && !any; i++) any = counts(job, number, i);
+        chosen |= (uint64_t)any << g;
+    }
+    return chosen;
+}
+
+/* Neighbouring hidden vectors, at most `most` groups, of those that were chosen, from `to` on;
+ * false: no more. */
+typedef struct run {
+    uint64_t from, to;
+} run;
+
+static bool next_run(const wte__loss_job *job, uint64_t chosen, uint64_t most, run *r)
+{
+    uint64_t g = over(r->to, WTE__LOSS_GROUP), end;
+    while (chosen >> g && !(chosen >> g & 1)) g++;
+    if (!(chosen >> g)) return false;
+    for (end = g; end - g < most && chosen >> end & 1;) end++;
+    r->from = g * WTE__LOSS_GROUP;
+    r->to = end * WTE__LOSS_GROUP < job->s.part.n ? end * WTE__LOSS_GROUP : job->s.part.n;
+    return true;
 }
 
 /* In doubles: p - 1 of a prediction that is nearly sure has no other digits. */
@@ -159,14 +220,13 @@ static float target_slope(const wte__loss_job *job, uint64_t i, uint64_t row)
     return (float)(job->unit * job->after * slope * (1 - part * part));
 }
 
-static void make_slopes(const wte__loss_job *job, uint64_t tile, size_t n_rows, float *slopes)
+static void make_slopes(const wte__loss_job *job, const tile *t)
 {
     const wte__survey *s = &job->s;
     const float cap = s->sweep.o.chain.cap;
-    const uint64_t row = tile * s->tile_rows;
-    const wte__slopes kernel = { slopes,
+    const wte__slopes kernel = { t->slopes,
                                  s->tile_rows,
-                                 n_rows,
+                                 t->n_rows,
                                  (size_t)s->part.n,
                                  job->minus,
                                  job->scale,
@@ -174,71 +234,97 @@ static void make_slopes(const wte__loss_job *job, uint64_t tile, size_t n_rows, 
                                  cap > 0 ? 1 / cap : 0 };
     wte__kernels_get()->softmax_slopes(&kernel);
     for (uint64_t i = 0; i < s->part.n; i++) {
-        float *of = slopes + i * s->tile_rows;
+        float *of = t->slopes + i * s->tile_rows;
         if (!job->terms[i].taken)
-            memset(of, 0, n_rows * sizeof *of);
-        else if (s->target[i] / s->tile_rows == tile)
-            of[s->target[i] - row] = target_slope(job, i, s->target[i]);
+            memset(of, 0, t->n_rows * sizeof *of);
+        else if (s->target[i] / s->tile_rows == t->number)
+            of[s->target[i] - t->row] = target_slope(job, i, s->target[i]);
     }
-    for (size_t r = 0; s->can_mask && r < n_rows; r++)
-        for (uint64_t i = 0; wte__head_masks(&s->sweep.o, row + r) && i < s->part.n; i++)
-            slopes[i * s->tile_rows + r] = 0;
+    for (size_t r = 0; s->can_mask && r < t->n_rows; r++)
+        for (uint64_t i = 0; wte__head_masks(&s->sweep.o, t->row + r) && i < s->part.n; i++)
+            t->slopes[i * s->tile_rows + r] = 0;
 }
 
 /* The table ---------------------------------------------------------------------------------------
  */
 
-static void add_bias(const wte__loss_job *job, uint64_t row, size_t n_rows, const float *slopes,
-                     size_t n)
+/* Groups that the kernel takes at once. */
+#define GROUPS_AT_ONCE (WTE__OUTER_STEPS / WTE__LOSS_GROUP)
+
+static void add_bias(const wte__loss_job *job, const tile *t)
 {
-    float sum[WTE__TILE_ROWS_MOST] = { 0 };
-    for (size_t i = 0; i < n; i++)
-        for (size_t r = 0; r < n_rows; r++) sum[r] += slopes[i * job->s.tile_rows + r];
-    for (size_t r = 0; r < n_rows; r++) job->how.d_bias[row + r] += sum[r];
+    for (run r = { 0, 0 }; next_run(job, t->chosen, 1, &r);) {
+        const float *slopes = t->slopes + r.from * job->s.tile_rows;
+        float sum[WTE__TILE_ROWS_MOST] = { 0 };
+        for (uint64_t i = r.from; i < r.to; i++, slopes += job->s.tile_rows)
+            for (size_t k = 0; k < t->n_rows; k++) sum[k] += slopes[k];
+        for (size_t k = 0; k < t->n_rows; k++) job->how.d_bias[t->row + k] += sum[k];
+    }
 }
 
-/* A part of what this thread will want next of d_table. */
-static void fetch_part(const wte__loss_job *job, uint64_t tile, uint64_t from, wte__outer *outer)
+/* Part of n pieces: what one of several calls fetches. */
+static wte__wanted part_of(const void *at, size_t stride, size_t n, uint64_t call, uint64_t calls)
 {
-    const wte__survey *s = &job->s;
-    const uint64_t next = tile + wte_pool_threads(s->sweep.o.pool);
-    const uint64_t groups = (s->part.n + WTE__LOSS_GROUP - 1) / WTE__LOSS_GROUP;
-    if (groups == 0 || next + 1 >= s->tiles) return;
-    const uint64_t part = s->tile_rows * outer->cols / groups;
-    outer->fetch =
-        job->how.d_table + next * s->tile_rows * outer->cols + from / WTE__LOSS_GROUP * part;
-    outer->fetch_bytes = (size_t)part * sizeof(float);
+    const size_t from = (size_t)(n * call / calls), to = (size_t)(n * (call + 1) / calls);
+    return (wte__wanted){ (const char *)at + from * stride, stride, to - from };
 }
 
-static void add_tile(void *ctx, uint64_t tile)
+/* What comes next, part by part while the panel's hidden vectors are added: the next panel of
+ * d_table, or the first of the next tile; the next tile's slopes. The hidden vectors are left to
+ * the processor's own prefetchers, which do better. */
+static void fetch_for_table(const wte__loss_job *job, const tile *t, uint64_t panel, uint64_t first,
+                            wte__outer *o)
 {
-    const wte__loss_job *job = ctx;
     const wte__survey *s = &job->s;
-    const uint64_t row = tile * s->tile_rows, left = s->sweep.table->rows - row;
-    const size_t n_rows = left < s->tile_rows ? (size_t)left : s->tile_rows;
-    const size_t cols = (size_t)s->sweep.table->cols;
-    float *slopes = s->sweep.keep + tile * s->tile_rows * s->part.n;
-    make_slopes(job, tile, n_rows, slopes);
-    for (uint64_t from = 0, to = 0; next_run(job, tile, s->part.n, &from, &to);) {
-        for (uint64_t i = from; i < to; i += WTE__LOSS_GROUP) {
-            const size_t n = to - i < WTE__LOSS_GROUP ? (size_t)(to - i) : WTE__LOSS_GROUP;
-            const float *of = slopes + i * s->tile_rows;
-            if (job->how.d_bias) add_bias(job, row, n_rows, of, n);
-            if (!job->how.d_table) continue;
-            wte__outer outer = { .a = of,
-                                 .a_step = s->tile_rows,
-                                 .a_row = 1,
-                                 .b = job->hidden + i * cols,
-                                 .b_stride = cols,
-                                 .steps = n,
-                                 .c = job->how.d_table + row * cols,
-                                 .c_stride = cols,
-                                 .rows = n_rows,
-                                 .cols = cols };
-            fetch_part(job, tile, i, &outer);
-            wte__kernels_get()->outer_f32(&outer);
+    const uint64_t calls = over(groups(job), GROUPS_AT_ONCE), all = panels(job);
+    const uint64_t call = first / (GROUPS_AT_ONCE * WTE__LOSS_GROUP);
+    const bool more = t->number + 1 < s->tiles;
+    const tile next = find_tile(job, t->number + more);
+    const size_t slopes = s->tile_rows * (size_t)s->part.n * sizeof *next.slopes;
+    const size_t stride = o->c_stride * sizeof *o->c;
+    if (panel + 1 < all && (panel + 2) * WTE__OUTER_COLS <= o->c_stride)
+        o->wanted[0] = part_of(o->c + WTE__OUTER_COLS, stride, t->n_rows, call, calls);
+    if (panel + 1 == all && more && o->c_stride >= WTE__OUTER_COLS)
+        o->wanted[0] =
+            part_of(job->how.d_table + next.row * o->c_stride, stride, next.n_rows, call, calls);
+    if (more)
+        o->wanted[1] = part_of(next.slopes, WTE__WANTED_BYTES, slopes / WTE__WANTED_BYTES,
+                               panel * calls + call, all * calls);
+}
+
+/* Columns outside: those of d_table come from memory once, and stay in the cache until the last
+ * hidden vector has been added. */
+static void add_products(const wte__loss_job *job, const tile *t)
+{
+    const size_t cols = (size_t)job->s.sweep.table->cols;
+    for (uint64_t panel = 0; panel < panels(job); panel++) {
+        const size_t col = (size_t)panel * WTE__OUTER_COLS;
+        for (run r = { 0, 0 }; next_run(job, t->chosen, GROUPS_AT_ONCE, &r);) {
+            wte__outer o = { .a = t->slopes + r.from * job->s.tile_rows,
+                             .a_step = job->s.tile_rows,
+                             .a_row = 1,
+                             .b = job->hidden + (panel * job->s.part.n + r.from) * WTE__OUTER_COLS,
+                             .b_stride = WTE__OUTER_COLS,
+                             .steps = (size_t)(r.to - r.from),
+                             .group = WTE__LOSS_GROUP,
+                             .c = job->how.d_table + t->row * cols + col,
+                             .c_stride = cols,
+                             .rows = t->n_rows,
+                             .cols = cols - col < WTE__OUTER_COLS ? cols - col : WTE__OUTER_COLS };
+            fetch_for_table(job, t, panel, r.from, &o);
+            wte__kernels_get()->outer_f32(&o);
         }
     }
+}
+
+static void add_tile(void *ctx, uint64_t number)
+{
+    const wte__loss_job *job = ctx;
+    tile t = find_tile(job, number);
+    make_slopes(job, &t);
+    t.chosen = choose_groups(job, number, 0, groups(job));
+    if (job->how.d_bias) add_bias(job, &t);
+    if (job->how.d_table) add_products(job, &t);
 }
 
 /* The hidden vectors ------------------------------------------------------------------------------
@@ -255,29 +341,35 @@ typedef struct shares {
     uint64_t by_rows, by_cols;
 } shares;
 
-/* Shares of rows first: then each thread reads the table in one piece. */
+/* As even as may be, and columns rather than rows: each share walks through all of the table's
+ * rows, of which it then reads its columns only. */
 static shares make_shares(const wte__loss_job *job)
 {
     const uint64_t threads = wte_pool_threads(job->s.sweep.o.pool);
-    const uint64_t groups = (job->s.part.n + WTE__LOSS_GROUP - 1) / WTE__LOSS_GROUP;
-    const uint64_t panels = (job->s.sweep.table->cols + 63) / 64;
-    shares all = { job, threads < groups ? threads : groups, 1 };
-    const uint64_t rest = threads / all.by_rows;
-    all.by_cols = rest > panels ? panels : rest;
-    if (all.by_cols == 0) all.by_cols = 1;
+    uint64_t least = UINT64_MAX;
+    shares all = { job, 1, 1 };
+    for (uint64_t by_cols = 1; by_cols <= threads && by_cols <= panels(job); by_cols++) {
+        uint64_t by_rows = threads / by_cols;
+        if (by_rows > groups(job)) by_rows = groups(job);
+        const uint64_t largest = over(panels(job), by_cols) * over(groups(job), by_rows);
+        if (largest > least) continue;
+        least = largest;
+        all.by_rows = by_rows;
+        all.by_cols = by_cols;
+    }
     return all;
 }
 
 static share choose_share(const shares *all, uint64_t number)
 {
     const wte__loss_job *job = all->job;
-    const uint64_t n = job->s.part.n, cols = job->s.sweep.table->cols, group = WTE__LOSS_GROUP;
-    const uint64_t groups = (n + group - 1) / group, panels = (cols + 63) / 64;
+    const uint64_t n = job->s.part.n, cols = job->s.sweep.table->cols, step = WTE__OUTER_COLS;
     const uint64_t i = number / all->by_cols, k = number % all->by_cols;
-    const uint64_t col = panels * k / all->by_cols * 64;
-    const uint64_t end = panels * (k + 1) / all->by_cols * 64;
-    share one = { groups * i / all->by_rows * group, groups * (i + 1) / all->by_rows * group,
-                  (size_t)col, (size_t)((end < cols ? end : cols) - col) };
+    const uint64_t col = panels(job) * k / all->by_cols * step;
+    const uint64_t end = panels(job) * (k + 1) / all->by_cols * step;
+    share one = { groups(job) * i / all->by_rows * WTE__LOSS_GROUP,
+                  groups(job) * (i + 1) / all->by_rows * WTE__LOSS_GROUP, (size_t)col,
+                  (size_t)((end < cols ? end : cols) - col) };
     if (one.to > n) one.to = n;
     return one;
 }
@@ -302,21 +394,51 @@ static wte_status load_rows(const wte__loss_job *job, uint64_t row, size_t n, ui
     return wte_convert(t->dtype, read, WTE_F32, wide, n * (size_t)t->cols, NULL, err);
 }
 
-/* Steps are rows of the table, as many at once as the kernel takes. */
-static void add_rows(const wte__loss_job *job, const share *one, wte__outer outer,
-                     const wte__outer *tile)
+/* A tile's rows as they are multiplied. */
+typedef struct factor {
+    const float *rows;
+    size_t stride;
+    bool more; /* the next tile's lie behind them */
+} factor;
+
+/* The same of the next tile, and part of its slopes. */
+static void fetch_for_hidden(const wte__loss_job *job, const share *one, const tile *t,
+                             size_t panel, wte__outer *o)
 {
-    const size_t steps = tile->steps;
-    for (size_t r = 0; r < steps; r += WTE__OUTER_STEPS) {
-        outer.a = tile->a + r;
-        outer.b = tile->b + r * tile->b_stride + one->col;
-        outer.steps = steps - r < WTE__OUTER_STEPS ? steps - r : WTE__OUTER_STEPS;
-        if (outer.fetch && one->cols == job->s.sweep.table->cols) {
-            outer.fetch = tile->b + (steps + r) * tile->b_stride;
-            outer.fetch_bytes = outer.steps * tile->b_stride * sizeof(float);
-        }
-        wte__kernels_get()->outer_f32(&outer);
-    }
+    const size_t all = (one->cols + WTE__OUTER_COLS - 1) / WTE__OUTER_COLS;
+    const tile next = find_tile(job, t->number + 1);
+    const float *slopes = next.slopes + one->from * job->s.tile_rows;
+    const size_t pieces =
+        (size_t)(one->to - one->from) * job->s.tile_rows * sizeof *slopes / WTE__WANTED_BYTES;
+    o->wanted[0] = part_of(slopes, WTE__WANTED_BYTES, pieces, panel, all);
+    if (o->cols == WTE__OUTER_COLS && next.n_rows == t->n_rows)
+        o->wanted[1] =
+            (wte__wanted){ o->b + t->n_rows * o->b_stride, o->b_stride * sizeof *o->b, o->steps };
+}
+
+/* Steps are rows of the table, as many at once as the kernel takes. */
+static void add_share(const wte__loss_job *job, const share *one, const tile *t, const factor *f,
+                      float *out)
+{
+    const size_t end = one->col + one->cols, stride = (size_t)job->s.sweep.table->cols;
+    for (size_t col = one->col; col < end; col += WTE__OUTER_COLS)
+        for (run r = { 0, 0 }; next_run(job, t->chosen, groups(job), &r);)
+            for (size_t row = 0; row < t->n_rows; row += WTE__OUTER_STEPS) {
+                const size_t left = t->n_rows - row, cols = end - col;
+                wte__outer o = { .a = t->slopes + r.from * job->s.tile_rows + row,
+                                 .a_step = 1,
+                                 .a_row = job->s.tile_rows,
+                                 .b = f->rows + row * f->stride + col,
+                                 .b_stride = f->stride,
+                                 .steps = left < WTE__OUTER_STEPS ? left : WTE__OUTER_STEPS,
+                                 .group = WTE__OUTER_STEPS,
+                                 .c = out + r.from * stride + col,
+                                 .c_stride = stride,
+                                 .rows = (size_t)(r.to - r.from),
+                                 .cols = cols < WTE__OUTER_COLS ? cols : WTE__OUTER_COLS };
+                if (f->more) fetch_for_hidden(job, one, t, (col - one->col) / WTE__OUTER_COLS, &o);
+                wte__kernels_get()->outer_f32(&o);
+            }
 }
 
 static wte_status run_share(void *ctx, uint64_t number, uint32_t slot, wte_error *err)
@@ -326,29 +448,37 @@ static wte_status run_share(void *ctx, uint64_t number, uint32_t slot, wte_error
     const wte__survey *s = &job->s;
     const share one = choose_share(all, number);
     const size_t cols = (size_t)s->sweep.table->cols;
-    float *out = job->how.d_hidden + s->first * cols + one.col;
-    for (uint64_t i = one.from; i < one.to; i++) memset(out + i * cols, 0, one.cols * sizeof *out);
-    for (uint64_t t = 0; t < s->tiles; t++) {
-        const uint64_t row = t * s->tile_rows, left = s->sweep.table->rows - row;
-        wte__outer tile = { .steps = left < s->tile_rows ? (size_t)left : s->tile_rows };
-        WTE_TRY(load_rows(job, row, tile.steps, slot, &tile.b, &tile.b_stride, err));
-        for (uint64_t from = 0, to = one.from; next_run(job, t, one.to, &from, &to);) {
-            tile.a = s->sweep.keep + t * s->tile_rows * s->part.n + from * s->tile_rows;
-            const bool more = t + 2 < s->tiles && lies_as_f32(s->sweep.table);
-            const wte__outer outer = { .a_step = 1,
-                                       .a_row = s->tile_rows,
-                                       .b_stride = tile.b_stride,
-                                       .c = out + from * cols,
-                                       .c_stride = cols,
-                                       .rows = (size_t)(to - from),
-                                       .cols = one.cols,
-                                       .fetch = more ? tile.b : NULL };
-            add_rows(job, &one, outer, &tile);
-        }
+    float *out = job->how.d_hidden + s->first * cols;
+    for (uint64_t i = one.from; i < one.to; i++)
+        memset(out + i * cols + one.col, 0, one.cols * sizeof *out);
+    for (uint64_t n = 0; n < s->tiles; n++) {
+        tile t = find_tile(job, n);
+        factor f = { .more = n + 1 < s->tiles && lies_as_f32(s->sweep.table) };
+        t.chosen = choose_groups(job, n, one.from / WTE__LOSS_GROUP, over(one.to, WTE__LOSS_GROUP));
+        if (!t.chosen) continue;
+        WTE_TRY(load_rows(job, t.row, t.n_rows, slot, &f.rows, &f.stride, err));
+        add_share(job, &one, &t, &f, out);
     }
     const float before = (float)job->before;
     for (uint64_t i = one.from; before != 1 && i < one.to; i++)
-        for (size_t k = 0; k < one.cols; k++) out[i * cols + k] *= before;
+        for (size_t k = one.col; k < one.col + one.cols; k++) out[i * cols + k] *= before;
+    return WTE_OK;
+}
+
+/* Vectors that have no target count nothing: NaN times a slope of 0 would be NaN. */
+static wte_status load_hidden(wte__loss_job *job, wte_error *err)
+{
+    const wte__survey *s = &job->s;
+    const size_t cols = (size_t)s->sweep.table->cols, step = WTE__OUTER_COLS;
+    for (uint64_t i = 0; i < s->part.n; i++) {
+        if (job->terms[i].taken)
+            WTE_TRY(wte__hidden_widen(&s->part, &s->sweep.o.chain, i, job->one, err));
+        else
+            memset(job->one, 0, cols * sizeof *job->one);
+        for (size_t k = 0; k < cols; k += step)
+            memcpy(job->hidden + (k / step * s->part.n + i) * step, job->one + k,
+                   (cols - k < step ? cols - k : step) * sizeof *job->one);
+    }
     return WTE_OK;
 }
 
@@ -356,15 +486,8 @@ wte_status wte__gradient_block(wte__loss_job *job, wte_error *err)
 {
     wte__survey *s = &job->s;
     wte_pool *pool = s->sweep.o.pool;
-    const size_t cols = (size_t)s->sweep.table->cols;
     choose_scales(job);
-    for (uint64_t i = 0; job->how.d_table && i < s->part.n; i++) {
-        float *to = job->hidden + i * cols;
-        if (job->terms[i].taken)
-            WTE_TRY(wte__hidden_widen(&s->part, &s->sweep.o.chain, i, to, err));
-        else
-            memset(to, 0, cols * sizeof *to); /* NaN times a slope of 0 would be NaN */
-    }
+    if (job->how.d_table) WTE_TRY(load_hidden(job, err));
     wte__parallel(pool, s->tiles, add_tile, job);
     if (!job->how.d_hidden || s->part.n == 0) return WTE_OK;
     shares all = make_shares(job);

@@ -12,8 +12,6 @@
 
 /* Hidden vectors whose sums are joined at once. */
 #define JOIN 64u
-/* More hidden vectors at once make no difference. */
-#define BLOCK_MOST ((uint64_t)1024)
 /* Logits that are kept of each when nothing is known. */
 #define USUAL_TOP 1024u
 
@@ -102,7 +100,7 @@ static uint64_t least_block(const wte__survey *s)
 }
 static uint64_t best_block(const wte__survey *s)
 {
-    return s->sweep.hidden->n < BLOCK_MOST ? s->sweep.hidden->n : BLOCK_MOST;
+    return s->sweep.hidden->n < WTE__SURVEY_MOST ? s->sweep.hidden->n : WTE__SURVEY_MOST;
 }
 
 void wte__survey_sizes(wte__survey *s, uint64_t fixed, uint64_t each, uint64_t *least,

@@ -11,6 +11,9 @@
 #include "head/head.h"
 #include "head/rank.h"
 
+/* Hidden vectors of a block at most: more at once make no difference. */
+#define WTE__SURVEY_MOST ((uint64_t)1024)
+
 /* Of one hidden vector. */
 typedef struct wte__found {
     double lse; /* of logits * times; NaN when not_finite, -infinity when no row takes part */

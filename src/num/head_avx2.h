@@ -140,32 +140,41 @@ static size_t pick_f32_avx2(const float *x, size_t n, float least, uint32_t *at)
     return found;
 }
 
-/* 12 sums of 8 columns, four times: columns col to col + 15 of the panel. */
-OUTER_INLINE void outer_of(const wte__outer *job, const outer_panel *panel, size_t col,
-                           const float *a, float *c, size_t n_i)
+/* Sums of two times 8 columns are added to what c has; `left` columns are meant. */
+OUTER_INLINE void outer_add(size_t c_stride, float *c, size_t left, __m256 sums[OUTER_ROWS][2],
+                            size_t n_i)
 {
-    __m256 sums[OUTER_ROWS][2];
-    const float *b = panel->b + col;
-    OUTER_UNROLL
-    for (size_t i = 0; i < n_i; i++) sums[i][0] = sums[i][1] = _mm256_setzero_ps();
-    for (size_t s = 0; s < job->steps; s++, a += job->a_step, b += OUTER_COLS) {
-        const __m256 low = _mm256_load_ps(b), high = _mm256_load_ps(b + 8);
-        OUTER_UNROLL
-        for (size_t i = 0; i < n_i; i++) {
-            const __m256 factor = _mm256_set1_ps(a[i * job->a_row]);
-            sums[i][0] = _mm256_fmadd_ps(factor, low, sums[i][0]);
-            sums[i][1] = _mm256_fmadd_ps(factor, high, sums[i][1]);
-        }
-    }
-    const size_t left = panel->cols - col;
     OUTER_UNROLL
     for (size_t i = 0; i < n_i; i++) {
-        float *to = c + i * job->c_stride + col, few[16];
+        float *to = c + i * c_stride, few[16];
         if (left < 16) memcpy(few, to, left * sizeof *few);
         float *const at = left < 16 ? few : to;
         _mm256_storeu_ps(at, _mm256_add_ps(_mm256_loadu_ps(at), sums[i][0]));
         _mm256_storeu_ps(at + 8, _mm256_add_ps(_mm256_loadu_ps(at + 8), sums[i][1]));
         if (left < 16) memcpy(to, few, left * sizeof *few);
+    }
+}
+
+/* 12 sums of 8 columns, four times: columns col to col + 15 of the panel. */
+OUTER_INLINE void outer_of(const wte__outer *job, const outer_panel *panel, size_t col,
+                           const float *a, float *c, size_t n_i)
+{
+    const float *b = panel->b + col;
+    for (size_t from = 0, steps; from < job->steps; from += steps) {
+        __m256 sums[OUTER_ROWS][2];
+        steps = job->steps - from < job->group ? job->steps - from : job->group;
+        OUTER_UNROLL
+        for (size_t i = 0; i < n_i; i++) sums[i][0] = sums[i][1] = _mm256_setzero_ps();
+        for (size_t s = 0; s < steps; s++, a += job->a_step, b += OUTER_COLS) {
+            const __m256 low = _mm256_load_ps(b), high = _mm256_load_ps(b + 8);
+            OUTER_UNROLL
+            for (size_t i = 0; i < n_i; i++) {
+                const __m256 factor = _mm256_set1_ps(a[i * job->a_row]);
+                sums[i][0] = _mm256_fmadd_ps(factor, low, sums[i][0]);
+                sums[i][1] = _mm256_fmadd_ps(factor, high, sums[i][1]);
+            }
+        }
+        outer_add(job->c_stride, c + col, panel->cols - col, sums, n_i);
     }
 }
 

@@ -154,31 +154,12 @@ static size_t pick_f32_avx512(const float *x, size_t n, float least, uint32_t *a
     return found;
 }
 
-/* 24 sums of 16 columns. */
-OUTER_INLINE void outer_of(const wte__outer *job, const outer_panel *panel, const float *a,
-                           float *c, size_t n_i)
+/* Sums of 16 columns, four for each row, are added to what c has. */
+OUTER_INLINE void outer_add(const outer_panel *panel, size_t c_stride, float *c,
+                            __m512 sums[OUTER_ROWS][4], size_t n_i)
 {
-    __m512 sums[OUTER_ROWS][4];
-    const float *b = panel->b;
     OUTER_UNROLL
-    for (size_t i = 0; i < n_i; i++) {
-        OUTER_UNROLL
-        for (size_t v = 0; v < 4; v++) sums[i][v] = _mm512_setzero_ps();
-    }
-    for (size_t s = 0; s < job->steps; s++, a += job->a_step, b += OUTER_COLS) {
-        __m512 cols[4];
-        OUTER_UNROLL
-        for (size_t v = 0; v < 4; v++) cols[v] = _mm512_load_ps(b + 16 * v);
-        OUTER_UNROLL
-        for (size_t i = 0; i < n_i; i++) {
-            const __m512 factor = _mm512_set1_ps(a[i * job->a_row]);
-            OUTER_UNROLL
-            for (size_t v = 0; v < 4; v++)
-                sums[i][v] = _mm512_fmadd_ps(factor, cols[v], sums[i][v]);
-        }
-    }
-    OUTER_UNROLL
-    for (size_t i = 0; i < n_i; i++, c += job->c_stride) {
+    for (size_t i = 0; i < n_i; i++, c += c_stride) {
         OUTER_UNROLL
         for (size_t v = 0; v < 4; v++) {
             if (panel->cols <= 16 * v) break;
@@ -186,6 +167,35 @@ OUTER_INLINE void outer_of(const wte__outer *job, const outer_panel *panel, cons
             const __m512 old = _mm512_maskz_loadu_ps(lanes, c + 16 * v);
             _mm512_mask_storeu_ps(c + 16 * v, lanes, _mm512_add_ps(old, sums[i][v]));
         }
+    }
+}
+
+/* 24 sums of 16 columns. */
+OUTER_INLINE void outer_of(const wte__outer *job, const outer_panel *panel, const float *a,
+                           float *c, size_t n_i)
+{
+    const float *b = panel->b;
+    for (size_t from = 0, steps; from < job->steps; from += steps) {
+        __m512 sums[OUTER_ROWS][4];
+        steps = job->steps - from < job->group ? job->steps - from : job->group;
+        OUTER_UNROLL
+        for (size_t i = 0; i < n_i; i++) {
+            OUTER_UNROLL
+            for (size_t v = 0; v < 4; v++) sums[i][v] = _mm512_setzero_ps();
+        }
+        for (size_t s = 0; s < steps; s++, a += job->a_step, b += OUTER_COLS) {
+            __m512 cols[4];
+            OUTER_UNROLL
+            for (size_t v = 0; v < 4; v++) cols[v] = _mm512_load_ps(b + 16 * v);
+            OUTER_UNROLL
+            for (size_t i = 0; i < n_i; i++) {
+                const __m512 factor = _mm512_set1_ps(a[i * job->a_row]);
+                OUTER_UNROLL
+                for (size_t v = 0; v < 4; v++)
+                    sums[i][v] = _mm512_fmadd_ps(factor, cols[v], sums[i][v]);
+            }
+        }
+        outer_add(panel, job->c_stride, c, sums, n_i);
     }
 }
 

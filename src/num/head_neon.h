@@ -188,12 +188,22 @@ ALWAYS_INLINE void outer_columns(const wte__outer *job, size_t col, size_t n_k, 
 }
 
 /* Columns of b stay in the first-level cache while all rows of c take them. */
-static void outer_f32_neon(const wte__outer *job)
+static void outer_group(const wte__outer *job)
 {
     size_t col = 0;
-    if (job->steps == 0) return;
     for (; job->cols - col >= 16; col += 16) outer_columns(job, col, OUTER_QUADS, 16);
     for (; job->cols - col >= 4; col += 4) outer_columns(job, col, 1, 4);
     if (col < job->cols) outer_columns(job, col, 1, job->cols - col);
+}
+
+static void outer_f32_neon(const wte__outer *job)
+{
+    for (size_t from = 0; from < job->steps; from += job->group) {
+        wte__outer one = *job;
+        one.a += from * job->a_step;
+        one.b += from * job->b_stride;
+        one.steps = job->steps - from < job->group ? job->steps - from : job->group;
+        outer_group(&one);
+    }
 }
 #endif

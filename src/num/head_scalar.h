@@ -77,15 +77,20 @@ static size_t pick_f32_scalar(const float *x, size_t n, float least, uint32_t *a
     return found;
 }
 
+static float sum_of_steps(const wte__outer *job, size_t i, size_t k, size_t from, size_t to)
+{
+    float sum = 0;
+    for (size_t s = from; s < to; s++)
+        sum = fmaf(job->a[s * job->a_step + i * job->a_row], job->b[s * job->b_stride + k], sum);
+    return sum;
+}
 static void outer_f32_scalar(const wte__outer *job)
 {
-    for (size_t i = 0; job->steps && i < job->rows; i++)
-        for (size_t k = 0; k < job->cols; k++) {
-            float sum = 0;
-            for (size_t s = 0; s < job->steps; s++)
-                sum = fmaf(job->a[s * job->a_step + i * job->a_row], job->b[s * job->b_stride + k],
-                           sum);
-            job->c[i * job->c_stride + k] += sum;
-        }
+    for (size_t from = 0; from < job->steps; from += job->group) {
+        const size_t to = job->steps - from < job->group ? job->steps : from + job->group;
+        for (size_t i = 0; i < job->rows; i++)
+            for (size_t k = 0; k < job->cols; k++)
+                job->c[i * job->c_stride + k] += sum_of_steps(job, i, k, from, to);
+    }
 }
 #endif
