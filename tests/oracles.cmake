@@ -41,6 +41,9 @@ list(APPEND oracles oracle.torch_loss)
 # Gradients of lookups and bags.
 add_test(NAME oracle.torch_grad COMMAND ${WTE_ORACLE_PYTHON} ${script}_grad.py ${library})
 list(APPEND oracles oracle.torch_grad)
+# Optimizers.
+add_test(NAME oracle.torch_optim COMMAND ${WTE_ORACLE_PYTHON} ${script}_optim.py ${library})
+list(APPEND oracles oracle.torch_optim)
 # Nearest rows and differences: NumPy.
 add_test(NAME oracle.near COMMAND ${WTE_ORACLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/oracle_near.py ${library})
 list(APPEND oracles oracle.near)

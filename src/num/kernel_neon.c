@@ -492,8 +492,12 @@ SUMS_KERNELS(f16, neon, sum_rows, 2, eight_f16)
 SUMS_KERNELS(bf16, neon, sum_rows, 2, eight_bf16_as_is)
 
 #include "num/bag_neon.h"
+#include "num/chance.h"
 #include "num/dots_neon.h"
+#include "num/optim_neon.h"
 #include "num/scatter_neon.h"
+
+CHANCE_KERNELS(neon)
 
 DOTS_KERNEL(f32, 4, eight_f32)
 DOTS_KERNEL(f16, 2, eight_f16)
@@ -543,4 +547,7 @@ const wte__kernels wte__kernels_neon = {
     .scatter_f16 = scatter_f16_neon,
     .scatter_bf16 = scatter_bf16_neon,
     .squares_f32 = squares_f32_neon,
+    OPTIM_TABLE(neon),
+    .chance_f16 = chance_f16_neon,
+    .chance_bf16 = chance_bf16_neon,
 };

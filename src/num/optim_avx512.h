@@ -1,0 +1,44 @@
+/* What optim_vectors.h wants of vectors of 16 f32, besides bag_avx512.h. For kernel_avx512.c. */
+#ifndef WTE_SRC_NUM_OPTIM_AVX512_H
+#define WTE_SRC_NUM_OPTIM_AVX512_H
+#include <immintrin.h>
+
+#include "num/bag_avx512.h"
+
+#define OPTIM_GROUP 4
+
+ALWAYS_INLINE vec vec_sub(vec a, vec b)
+{
+    return _mm512_sub_ps(a, b);
+}
+ALWAYS_INLINE vec vec_sqrt(vec a)
+{
+    return _mm512_sqrt_ps(a);
+}
+ALWAYS_INLINE vec vec_min(vec a, vec b)
+{
+    return _mm512_min_ps(a, b);
+}
+ALWAYS_INLINE vec vec_abs(vec a)
+{
+    return _mm512_abs_ps(a);
+}
+ALWAYS_INLINE bool vec_all_le(vec a, vec b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ) == 0xffff;
+}
+ALWAYS_INLINE vec vec_differ(vec seen, vec a, vec b)
+{
+    const __m512i bits = _mm512_xor_si512(_mm512_castps_si512(a), _mm512_castps_si512(b));
+    return _mm512_castsi512_ps(_mm512_or_si512(_mm512_castps_si512(seen), bits));
+}
+ALWAYS_INLINE bool vec_any(vec seen)
+{
+    const __m512i bits = _mm512_castps_si512(seen);
+    return _mm512_test_epi32_mask(bits, bits) != 0;
+}
+
+#include "num/optim_vectors.h"
+
+OPTIM_KERNELS(avx512)
+#endif

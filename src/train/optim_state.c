@@ -1,0 +1,187 @@
+/* What an optimizer remembers, as named rows to be saved and loaded; and its growth with a table.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "train/optim.h"
+
+/* A part of the state, with its name in this kind (PyTorch's, where it has one). */
+typedef struct state_part {
+    const char *name;
+    wte__optim_block block;
+} state_part;
+
+#define STEPS WTE__OPTIM_BLOCKS /* the part that is no block */
+
+static const char *name_of(const wte_optim *o, wte__optim_block block)
+{
+    const wte_optim_kind kind = o->opt.kind;
+    switch (block) {
+    case WTE__OPTIM_FIRST: return kind == WTE_OPTIM_SGD ? "momentum_buffer" : "exp_avg";
+    case WTE__OPTIM_SECOND: return kind == WTE_OPTIM_ADAGRAD ? "sum" : "exp_avg_sq";
+    case WTE__OPTIM_MOST: return "max_exp_avg_sq";
+    case WTE__OPTIM_MASTER: return "master";
+    case WTE__OPTIM_BY_ROW: return kind == WTE_OPTIM_ADAFACTOR ? "exp_avg_sq_row" : "sum";
+    default: return "exp_avg_sq_col";
+    }
+}
+
+/* Part number i, or false past the last one. */
+static bool part_at(const wte_optim *o, uint32_t i, state_part *out)
+{
+    *out = (state_part){ "steps", STEPS };
+    for (int b = WTE__OPTIM_FIRST; i > 0; b++) {
+        if (b > WTE__OPTIM_BY_COLUMN) return false;
+        if (!o->block[b]) continue;
+        *out = (state_part){ name_of(o, (wte__optim_block)b), (wte__optim_block)b };
+        i--;
+    }
+    return true;
+}
+
+static wte_rows rows_of(const wte_optim *o, wte__optim_block block)
+{
+    if (block == STEPS)
+        return (wte_rows){ 1, 1, WTE_U64, .data = &o->steps, .row_bytes = sizeof o->steps };
+    wte_rows rows = { .rows = o->shape.trainable, .cols = o->shape.cols, .dtype = WTE_F32 };
+    rows.data = o->block[block];
+    if (block == WTE__OPTIM_BY_ROW) rows.cols = 1;
+    if (block == WTE__OPTIM_BY_COLUMN) rows.rows = 1;
+    rows.row_bytes = rows.cols * sizeof(float);
+    return rows;
+}
+
+static wte_status check_finished(const wte_optim *o, wte_error *err)
+{
+    if (o->noted == 0) return WTE_OK;
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                     "optimizer: rows are up to %" PRIu32
+                     " steps behind; wte_optim_finish brings them up to date",
+                     o->noted);
+}
+
+wte_status wte_optim_state(const wte_optim *o, uint32_t i, const char **name, wte_rows *rows,
+                           wte_error *err)
+{
+    state_part part;
+    WTE_TRY(wte__need(o, "wte_optim_state: o", err));
+    WTE_TRY(wte__need(name, "wte_optim_state: name", err));
+    WTE_TRY(wte__need(rows, "wte_optim_state: rows", err));
+    *name = NULL;
+    *rows = (wte_rows){ 0 };
+    WTE_TRY(check_finished(o, err));
+    if (!part_at(o, i, &part))
+        return wte__fail(err, WTE_E_RANGE, i, "optimizer: its state has no part %" PRIu32, i);
+    *name = part.name;
+    *rows = rows_of(o, part.block);
+    return WTE_OK;
+}
+
+static wte_status find_part(const wte_optim *o, const char *name, state_part *part, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    for (uint32_t i = 0; part_at(o, i, part); i++)
+        if (strcmp(part->name, name) == 0) return WTE_OK;
+    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+                     "optimizer: '%s' is no part of this kind's state",
+                     wte__show(shown, name, strlen(name)));
+}
+
+wte_status wte_optim_load(wte_optim *o, const char *name, const wte_rows *rows, wte_error *err)
+{
+    state_part part;
+    WTE_TRY(wte__need(o, "wte_optim_load: o", err));
+    WTE_TRY(wte__need(name, "wte_optim_load: name", err));
+    WTE_TRY(wte__need(rows, "wte_optim_load: rows", err));
+    WTE_TRY(wte_rows_check(rows, err));
+    WTE_TRY(check_finished(o, err));
+    WTE_TRY(find_part(o, name, &part, err));
+    const wte_rows own = rows_of(o, part.block);
+    if (rows->rows != own.rows || rows->cols != own.cols)
+        return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+                         "optimizer: '%s' is %" PRIu64 " x %" PRIu64 ", but this state has %" PRIu64
+                         " x %" PRIu64,
+                         part.name, rows->rows, rows->cols, own.rows, own.cols);
+    if (rows->dtype != own.dtype)
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                         "optimizer: '%s' is of %s, but this state is of %s", part.name,
+                         wte_dtype_name(rows->dtype), wte_dtype_name(own.dtype));
+    void *to = part.block == STEPS ? (void *)&o->steps : o->block[part.block];
+    return wte_rows_read_block(rows, 0, (size_t)own.rows, to, err);
+}
+
+/* Growing -------------------------------------------------------------------------------------- */
+
+static wte_status check_larger(const wte_optim *o, wte_table *t, wte_error *err)
+{
+    if (!wte_table_data(t))
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "grow: the table borrows its rows, and cannot be written through");
+    if (wte_table_dim(t) == o->shape.cols && wte_table_dtype(t) == o->shape.dtype &&
+        wte_table_rows(t) >= o->shape.rows)
+        return WTE_OK;
+    return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+                     "grow: from %" PRIu64 " x %" PRIu64 " %s to %" PRIu64 " x %" PRIu64
+                     " %s: only rows can be added",
+                     o->shape.rows, o->shape.cols, wte_dtype_name(o->shape.dtype),
+                     wte_table_rows(t), wte_table_dim(t), wte_dtype_name(wte_table_dtype(t)));
+}
+
+/* The mask of the rows so far, as wte_optim_options have it; all rows after them are trainable. */
+static uint8_t *longer_mask(const wte_optim *o, uint64_t rows, size_t *bytes)
+{
+    *bytes = (size_t)(rows / 8 + 1);
+    uint8_t *mask = wte__alloc_zeroed(o->opt.allocator, *bytes);
+    for (uint64_t r = 0; mask && r < rows; r++)
+        if (r >= o->shape.rows || wte__optim_trains(o, r)) mask[r / 8] |= (uint8_t)(1u << r % 8);
+    return mask;
+}
+
+/* Old state first, then what new rows begin with. */
+static void take_over(wte_optim *o, wte_table *t, void *block[WTE__OPTIM_BLOCKS],
+                      const uint64_t bytes[WTE__OPTIM_BLOCKS], const uint8_t *mask)
+{
+    const uint64_t before = o->shape.trainable;
+    for (int b = 0; b < WTE__OPTIM_BLOCKS; b++) {
+        const bool made_anew =
+            b == WTE__OPTIM_MASK || b == WTE__OPTIM_RANKS || b == WTE__OPTIM_SCRATCH;
+        if (o->block[b] && !made_anew) memcpy(block[b], o->block[b], (size_t)o->bytes[b]);
+    }
+    wte__optim_release(o->opt.allocator, o->bytes, o->block);
+    memcpy(o->block, block, sizeof o->block);
+    memcpy(o->bytes, bytes, sizeof o->bytes);
+    o->shape.trainable += wte_table_rows(t) - o->shape.rows;
+    o->shape.rows = wte_table_rows(t);
+    o->data = wte_table_data(t);
+    wte__optim_rank(o, mask);
+    wte__optim_begin(o, before);
+    uint32_t *noted = o->block[WTE__OPTIM_NOTED];
+    for (uint64_t i = before; noted && i < o->shape.trainable; i++) noted[i] = o->noted;
+}
+
+wte_status wte_optim_grow(wte_optim *o, wte_table *t, wte_error *err)
+{
+    WTE_TRY(wte__need(o, "wte_optim_grow: o", err));
+    WTE_TRY(wte__need(t, "wte_optim_grow: t", err));
+    WTE_TRY(check_larger(o, t, err));
+    uint64_t bytes[WTE__OPTIM_BLOCKS];
+    void *block[WTE__OPTIM_BLOCKS];
+    wte__optim_shape shape = o->shape;
+    wte_optim_options opt = o->opt;
+    uint8_t *mask = NULL;
+    size_t mask_bytes = 0;
+    shape.rows = wte_table_rows(t);
+    shape.trainable += shape.rows - o->shape.rows;
+    if (o->masked) {
+        mask = longer_mask(o, shape.rows, &mask_bytes);
+        if (!mask) return wte__no_memory(err, mask_bytes, "which rows are trainable");
+    }
+    opt.trainable = mask;
+    wte_status status = wte__optim_plan(&opt, &shape, bytes, err);
+    if (status == WTE_OK) status = wte__optim_blocks(o->opt.allocator, bytes, block, err);
+    if (status == WTE_OK) take_over(o, t, block, bytes, mask);
+    wte__free(o->opt.allocator, mask, mask_bytes);
+    return status;
+}

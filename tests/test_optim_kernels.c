@@ -1,0 +1,319 @@
+/* The kernels of optimizers: every instruction set against the plain one, bit for bit; and that one
+ * where a statement of its own is short. */
+#include "test.h"
+
+#include <math.h>
+
+#include "num/kernels.h"
+
+/* Two vectors of the longest kind and a bit; then widths around groups of vectors and lines. */
+#define WIDE 36u
+static const size_t more_widths[] = { 47, 63, 64, 65, 96, 100, 127, 128, 129, 200, 257 };
+#define N_WIDTHS (WIDE + sizeof more_widths / sizeof *more_widths)
+#define MOST     257u
+#define N_STEPS  4096u
+
+static size_t width(size_t i)
+{
+    return i < WIDE ? 1 + i : more_widths[i - WIDE];
+}
+
+/* kind 0: usual numbers; 1: tiny ones, zeros among them; 2: any bits */
+static float some_number(uint64_t *seed, int kind)
+{
+    const uint64_t noise = test_noise(seed);
+    const uint32_t bits = (uint32_t)noise;
+    float x = (float)(int32_t)bits * 0x1p-31f;
+    if (kind == 1) x = noise >> 32 & 3 ? x * 0x1p-125f : 0.0f;
+    if (kind == 2) memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Which kernel, and how. */
+typedef struct setting {
+    bool adam, adagrad, momentum, nesterov, most, l2, idle;
+} setting;
+
+enum { P, M, V, Y, G, ARRAYS };
+
+/* Arrays that end at unreadable pages. */
+typedef struct scene {
+    wte__update job;
+    float *array[ARRAYS];
+    size_t n;
+} scene;
+
+static void point(scene *s, const setting *k)
+{
+    s->job.p = s->array[P];
+    s->job.m = k->adam || k->momentum ? s->array[M] : NULL;
+    s->job.v = k->adam || k->adagrad ? s->array[V] : NULL;
+    s->job.most = k->most ? s->array[Y] : NULL;
+    s->job.g = k->idle ? NULL : s->array[G];
+    for (size_t i = 0; i < 4; i++) s->job.fetch[i] = (const char *)s->array[P];
+}
+
+static scene make_scene(const setting *k, size_t n, int kind, const wte__factors *by, uint64_t seed)
+{
+    scene s = { .n = n };
+    for (size_t a = 0; a < ARRAYS; a++) {
+        s.array[a] = test_guarded(n * sizeof(float));
+        for (size_t i = 0; i < n; i++) s.array[a][i] = some_number(&seed, kind);
+        for (size_t i = 0; i < n && (a == V || a == Y); i++)
+            s.array[a][i] = fabsf(s.array[a][i]) * (kind == 2 ? 1.0f : 0x1p-10f);
+    }
+    s.job = (wte__update){ .n = n, .b1 = 0.9f, .c1 = 0.1f, .b2 = 0.999f, .c2 = 0.001f };
+    s.job.eps = 1e-8f;
+    s.job.l2 = k->l2 ? 0.01f : 0;
+    s.job.nesterov = k->nesterov;
+    s.job.by = by;
+    point(&s, k);
+    return s;
+}
+static void free_scene(scene *s)
+{
+    for (size_t a = 0; a < ARRAYS; a++) test_guarded_free(s->array[a], s->n * sizeof(float));
+}
+
+static bool run(const wte__kernels *set, const setting *k, const scene *s, size_t steps,
+                size_t calm)
+{
+    if (k->idle)
+        return k->adam ? set->idle_adam(&s->job, steps, calm) : set->idle_sgd(&s->job, steps, calm);
+    if (k->adam) return set->step_adam(&s->job);
+    return k->adagrad ? set->step_adagrad(&s->job) : set->step_sgd(&s->job);
+}
+
+static bool same(float a, float b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static void check(const setting *k, size_t n, int kind, const wte__factors *by, size_t steps,
+                  size_t calm)
+{
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    const uint64_t seed = n * 31 + (uint64_t)kind + 7;
+    scene want = make_scene(k, n, kind, by, seed), start = make_scene(k, n, kind, by, seed);
+    const bool changed = run(sets[0], k, &want, steps, calm);
+    assert_int_equal(changed, memcmp(want.array[P], start.array[P], n * sizeof(float)) != 0);
+    for (size_t i = 1; i < n_sets; i++) {
+        scene got = make_scene(k, n, kind, by, seed);
+        const bool also = run(sets[i], k, &got, steps, calm);
+        if (kind != 2) assert_int_equal(also, changed);
+        for (size_t a = 0; a < ARRAYS; a++)
+            for (size_t c = 0; c < n; c++)
+                if (!same(got.array[a][c], want.array[a][c]))
+                    fail_msg("%s: array %zu, column %zu of %zu, kind %d: %.9g is not %.9g",
+                             sets[i]->isa, a, c, n, kind, (double)got.array[a][c],
+                             (double)want.array[a][c]);
+        free_scene(&got);
+    }
+    free_scene(&want);
+    free_scene(&start);
+}
+
+static const setting settings[] = {
+    { .l2 = false },
+    { .l2 = true },
+    { .momentum = true },
+    { .momentum = true, .l2 = true },
+    { .momentum = true, .nesterov = true },
+    { .momentum = true, .nesterov = true, .l2 = true },
+    { .adam = true },
+    { .adam = true, .l2 = true },
+    { .adam = true, .most = true },
+    { .adam = true, .most = true, .l2 = true },
+    { .adagrad = true },
+    { .adagrad = true, .l2 = true },
+};
+#define N_SETTINGS (sizeof settings / sizeof *settings)
+
+static void steps_have_the_same_bits(void **state)
+{
+    (void)state;
+    const wte__factors by = { 0.01f, 1.5f, 0.999f, 0.75f };
+    for (size_t k = 0; k < N_SETTINGS; k++)
+        for (size_t w = 0; w < N_WIDTHS; w++)
+            for (int kind = 0; kind < 3; kind++) check(&settings[k], width(w), kind, &by, 1, 1);
+}
+
+/* Factors as an optimizer has them: a learning rate that falls, or does not. */
+static void make_factors(wte__factors *by, size_t n, float lr, float fall, float keep)
+{
+    for (size_t i = 0; i < n; i++) {
+        by[i] = (wte__factors){ lr, 1.0f + 30.0f / (float)(i + 1), keep, 1.0f };
+        lr *= fall;
+    }
+}
+
+static void idle_steps_have_the_same_bits(void **state)
+{
+    (void)state;
+    static wte__factors by[N_STEPS];
+    static const size_t counts[] = { 0, 1, 2, 15, 16, 17, 33, 200 };
+    for (size_t k = 0; k < N_SETTINGS; k++) {
+        setting idle = settings[k];
+        if (idle.adagrad || (!idle.adam && !idle.momentum)) continue;
+        idle.idle = true;
+        for (size_t w = 0; w < N_WIDTHS; w += w < 8 ? 1 : 5)
+            for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+                make_factors(by, counts[c], 0.01f, 0.99f, c % 2 ? 0.9999f : 1.0f);
+                check(&idle, width(w), (int)(c % 2), by, counts[c], c % 3 ? 0 : counts[c]);
+            }
+    }
+}
+
+/* The plain kernel takes every step; the others stop where nothing changes any more. */
+static void idle_steps_that_are_cut_short_change_nothing(void **state)
+{
+    (void)state;
+    static wte__factors by[N_STEPS];
+    static const float keeps[] = { 1.0f, 0.99999f, 1 - 0x1p-10f };
+    for (size_t k = 0; k < N_SETTINGS; k++) {
+        setting idle = settings[k];
+        if (idle.adagrad || (!idle.adam && !idle.momentum)) continue;
+        idle.idle = true;
+        for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++)
+            for (int kind = 0; kind < 2; kind++) {
+                make_factors(by, N_STEPS, 0.5f, i == 1 ? 0.999f : 1.0f, keeps[i]);
+                check(&idle, 37, kind, by, N_STEPS, 0);
+            }
+    }
+}
+
+static void squares_and_finiteness_are_told_alike(void **state)
+{
+    (void)state;
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    uint64_t seed = 3;
+    for (size_t w = 0; w < N_WIDTHS; w++) {
+        const size_t n = width(w);
+        float *g = test_guarded(n * sizeof *g), *p = test_guarded(n * sizeof *p);
+        double sum[2] = { 0, 0 };
+        for (size_t i = 0; i < n; i++) {
+            g[i] = some_number(&seed, 0);
+            p[i] = some_number(&seed, 0);
+            sum[0] += (double)g[i] * (double)g[i];
+            sum[1] += pow((double)g[i] + 0.5 * (double)p[i], 2);
+        }
+        for (size_t s = 0; s < n_sets; s++)
+            for (int l2 = 0; l2 < 2; l2++) {
+                const float got = sets[s]->sum_squares(g, p, l2 ? 0.5f : 0, n);
+                const float want = sets[0]->sum_squares(g, p, l2 ? 0.5f : 0, n);
+                assert_memory_equal(&got, &want, sizeof got);
+                assert_true(fabs((double)got - sum[l2]) <= 1e-6 * sum[l2]);
+            }
+        for (size_t s = 0; s < n_sets; s++) {
+            assert_true(sets[s]->all_finite(g, n));
+            for (size_t i = 0; i < n; i++) {
+                const float kept = g[i], bad[] = { INFINITY, -INFINITY, NAN };
+                g[i] = bad[i % 3];
+                assert_false(sets[s]->all_finite(g, n));
+                g[i] = 0x1.fffffep127f;
+                assert_true(sets[s]->all_finite(g, n));
+                g[i] = kept;
+            }
+        }
+        test_guarded_free(g, n * sizeof *g);
+        test_guarded_free(p, n * sizeof *p);
+    }
+}
+
+typedef void (*chance_kernel)(const float *src, void *dst, size_t n, uint64_t key);
+static chance_kernel chance_of(const wte__kernels *set, bool half)
+{
+    return half ? set->chance_f16 : set->chance_bf16;
+}
+
+static void chance_has_the_same_bits(void **state)
+{
+    (void)state;
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    uint64_t seed = 11;
+    for (size_t w = 0; w < N_WIDTHS; w++)
+        for (int half = 0; half < 2; half++) {
+            const size_t n = width(w);
+            float *x = test_guarded(n * sizeof *x);
+            uint16_t *got = test_guarded(n * sizeof *got), want[MOST];
+            for (size_t i = 0; i < n; i++) x[i] = some_number(&seed, 2);
+            chance_of(sets[0], half)(x, want, n, seed);
+            for (size_t s = 1; s < n_sets; s++) {
+                chance_of(sets[s], half)(x, got, n, seed);
+                assert_memory_equal(got, want, n * sizeof *got);
+            }
+            test_guarded_free(x, n * sizeof *x);
+            test_guarded_free(got, n * sizeof *got);
+        }
+}
+
+static float widened(bool half, uint16_t code)
+{
+    float x;
+    if (half)
+        wte__kernels_get()->f16_to_f32(&code, &x, 1);
+    else
+        wte__kernels_get()->bf16_to_f32(&code, &x, 1);
+    return x;
+}
+
+/* x falls on one of its two neighbours, and on the upper one as often as it is near to it: within
+ * five standard deviations. */
+static void check_chance(bool half, float x, float below, float above)
+{
+    enum { DRAWS = 1 << 16 };
+    static float source[DRAWS];
+    static uint16_t code[DRAWS];
+    const double up = ((double)x - (double)below) / ((double)above - (double)below);
+    double ups = 0;
+    for (size_t i = 0; i < DRAWS; i++) source[i] = x;
+    chance_of(wte__kernels_get(), half)(source, code, DRAWS, 99);
+    for (size_t i = 0; i < DRAWS; i++) {
+        const float got = widened(half, code[i]);
+        assert_true(got == below || got == above);
+        ups += got == above;
+    }
+    assert_true(fabs(ups - DRAWS * up) <= 5 * sqrt(DRAWS * up * (1 - up)) + 1e-9);
+}
+
+static void chance_is_unbiased(void **state)
+{
+    (void)state;
+    /* spacing of bf16 from 1 on: 2^-7; of f16 2^-10, and 2^-24 below 2^-14 */
+    static const float part[] = { 0, 0.5f, 0.25f, 0.125f, 0.8125f };
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        check_chance(false, 1 + part[i] * 0x1p-7f, 1, 1 + 0x1p-7f);
+        check_chance(false, -3 - part[i] * 0x1p-6f, -3, -3 - 0x1p-6f);
+        check_chance(false, part[i] * 0x1p-133f, 0, 0x1p-133f);
+        check_chance(true, 1 + part[i] * 0x1p-10f, 1, 1 + 0x1p-10f);
+        check_chance(true, -0x1p-14f - part[i] * 0x1p-24f, -0x1p-14f, -0x1p-14f - 0x1p-24f);
+        check_chance(true, (7 + part[i]) * 0x1p-24f, 7 * 0x1p-24f, 8 * 0x1p-24f);
+        check_chance(true, part[i] * 0x1p-24f, 0, 0x1p-24f);
+    }
+    check_chance(true, 0x1p-30f, 0, 0x1p-24f);
+    check_chance(true, 65504, 65504, INFINITY);
+    for (int half = 0; half < 2; half++) {
+        const float x[] = { NAN, INFINITY, -INFINITY };
+        uint16_t code[3];
+        chance_of(wte__kernels_get(), half)(x, code, 3, 1);
+        assert_true(isnan(widened(half, code[0])));
+        assert_true(widened(half, code[1]) == INFINITY && widened(half, code[2]) == -INFINITY);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_have_the_same_bits),
+        cmocka_unit_test(idle_steps_have_the_same_bits),
+        cmocka_unit_test(idle_steps_that_are_cut_short_change_nothing),
+        cmocka_unit_test(squares_and_finiteness_are_told_alike),
+        cmocka_unit_test(chance_has_the_same_bits),
+        cmocka_unit_test(chance_is_unbiased),
+    };
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
