@@ -9,7 +9,8 @@
 static const cli_option options[] = {
     { "output", 'o', false, CLI_TEXT, "DIR", "the folder to write; it is made when it is not there",
       NULL },
-    { "method", '\0', false, CLI_CHOICE, "skip-gram|cbow", "what is learned", "skip-gram" },
+    { "method", '\0', false, CLI_CHOICE, "skip-gram|cbow|lm",
+      "word vectors, or a language model whose head may be its table", "skip-gram" },
     { "ids-type", '\0', false, CLI_CHOICE, "u16|u32|i32|i64",
       "CORPUS is raw numbers of this type, little-endian, not text", NULL },
     { "no-lines", '\0', false, CLI_FLAG, NULL, "a line end is white space, not the word </s>",
@@ -20,7 +21,9 @@ static const cli_option options[] = {
     { "dim", '\0', false, CLI_UNSIGNED, "D", "numbers per vector", "100" },
     { "epochs", '\0', false, CLI_UNSIGNED, "N", "times that the corpus is read", "5" },
     { "lr", '\0', false, CLI_REAL, "X",
-      "learning rate at first (default: 0.025; of cbow and with n-grams 0.05)", NULL },
+      "learning rate at first (default: 0.025; of cbow and with n-grams 0.05; of lm that of its "
+      "optimizer)",
+      NULL },
     { "window", '\0', false, CLI_UNSIGNED, "N", "words to each side, at most", "5" },
     { "negative", '\0', false, CLI_UNSIGNED, "N", "negative samples for each word", "5" },
     { "negative-power", '\0', false, CLI_REAL, "X", "they are drawn by count to this power",
@@ -41,12 +44,41 @@ static const cli_option options[] = {
       "keep DIR/checkpoint, to go on from after a break", NULL },
     { "resume", '\0', false, CLI_FLAG, NULL, "go on from DIR/checkpoint", NULL },
     { "threads", '\0', false, CLI_UNSIGNED, "N",
-      "use N threads; what is learned depends on it, unless --deterministic", "one per core" },
+      "use N threads; what is learned depends on it, but for lm and --deterministic",
+      "one per core" },
     { "word2vec", '\0', false, CLI_TEXT, "FILE", "write the vectors as text too", NULL },
+    { "head", '\0', false, CLI_CHOICE, "tied|untied|projected|untied-projected",
+      "lm: the input table once more, a table of its own, and each behind a projection", "tied" },
+    { "context", '\0', false, CLI_UNSIGNED, "N", "lm: words that predict the next one", "4" },
+    { "hidden", '\0', false, CLI_UNSIGNED, "N",
+      "lm: numbers of the hidden layer (default: as --dim)", NULL },
+    { "projection-decay", '\0', false, CLI_REAL, "X",
+      "lm: times the norm of the projection, added to the loss", "0.15" },
+    { "optimizer", '\0', false, CLI_CHOICE, "adam|adamw|adagrad|rowwise-adagrad|sgd",
+      "lm: how weights change", "adam" },
+    { "momentum", '\0', false, CLI_REAL, "X", "lm: of sgd", "0" },
+    { "weight-decay", '\0', false, CLI_REAL, "X", "lm: of all weights but biases", "0" },
+    { "schedule", '\0', false, CLI_CHOICE, "constant|linear|cosine",
+      "lm: how the learning rate falls, to 0 at the end", "constant" },
+    { "warm-up", '\0', false, CLI_UNSIGNED, "STEPS", "lm: in which the learning rate rises", "0" },
+    { "batch", '\0', false, CLI_UNSIGNED, "N", "lm: words predicted in a step", "256" },
+    { "clip", '\0', false, CLI_REAL, "X", "lm: norm of all gradients, at most; 0 = any", "5" },
+    { "valid", '\0', false, CLI_TEXT, "FILE", "lm: a text to try the model on", NULL },
+    { "valid-share", '\0', false, CLI_REAL, "X", "lm: hold out this last share of CORPUS for it",
+      NULL },
+    { "valid-every", '\0', false, CLI_UNSIGNED, "STEPS", "lm: try it (default: once an epoch)",
+      NULL },
+    { "patience", '\0', false, CLI_UNSIGNED, "N",
+      "lm: end after N tries without a better one; the best weights are the result", NULL },
+    { "train-ids", '\0', false, CLI_TEXT, "FILE",
+      "lm: only these rows of the table learn, all others keep their bytes", NULL },
+    { "report-every", '\0', false, CLI_UNSIGNED, "STEPS", "lm: tell how it goes", "100" },
+    { "show-table", '\0', false, CLI_FLAG, NULL, "lm: print a small table with each report", NULL },
     CLI_OPTIONS_END,
 };
 
-static const cli_train_method *const methods[] = { &cli_train_skip_gram, &cli_train_cbow };
+static const cli_train_method *const methods[] = { &cli_train_skip_gram, &cli_train_cbow,
+                                                   &cli_train_lm };
 #define METHODS (sizeof methods / sizeof *methods)
 
 static bool lists(const cli_train_method *method, const char *option)
@@ -101,8 +133,9 @@ const cli_command cmd_train = {
              "DIR gets model.safetensors (embedding.weight, and what words are predicted with),\n"
              "vocab.txt, config.json and curve.svg, and can be given to every other command.\n"
              "Threads change the table without waiting for each other, so that two runs differ;\n"
-             "with --deterministic, and with one thread, they do not. Then a run that was broken\n"
-             "off, even by kill -9, ends with the same bytes when it is resumed.\n"
+             "with --deterministic, with one thread, and with --method lm they do not. Then a run\n"
+             "that was broken off, even by kill -9, ends with the same bytes when it is resumed.\n"
+             "--method lm keeps DIR/checkpoint always, every 60 seconds and at the best try.\n"
              "--json prints a record a line.",
     .run = run,
 };

@@ -18,16 +18,21 @@ typedef struct cli_train_method {
     int (*run)(cli *c, const char *corpus, const char *folder);
 } cli_train_method;
 
-extern const cli_train_method cli_train_skip_gram, cli_train_cbow;
+extern const cli_train_method cli_train_skip_gram, cli_train_cbow, cli_train_lm;
 
 /* A corpus as the options --ids-type, --no-lines, --min-count and --max-words say, with the words
  * of `words`, or of `vocab`, unless both are NULL. 0, or the exit code after a message. */
 int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, const wte_vocab *vocab,
                      wte_corpus **out);
+/* The model that --start names, or NULL: rows of its input table that have a word, and these. Both
+ * live as long as the model. 0, or the exit code after a message. */
+int cli_train_start(cli *c, wte_model **out, wte_rows *rows, const wte_vocab **vocab);
 /* folder/name; CLI_USAGE after a message when it is too long. */
 int cli_train_path(const cli *c, const char *folder, const char *name, char out[4096]);
-/* Write folder/vocab.txt, a word a line; what no line of text can hold is written as \xNN. */
-int cli_train_vocab(const cli *c, const char *folder, const wte_token_list *words);
+/* Write folder/vocab.txt, a word a line, `more` (or NULL) behind them; what no line of text can
+ * hold is written as \xNN. */
+int cli_train_vocab(const cli *c, const char *folder, const wte_token_list *words,
+                    const char *more);
 
 /* Progress: a line on stderr, with --json a record a line on stdout, and points for the picture. */
 typedef struct cli_train_log {

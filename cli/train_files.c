@@ -29,6 +29,28 @@ int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, cons
     return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
 }
 
+int cli_train_start(cli *c, wte_model **out, wte_rows *rows, const wte_vocab **vocab)
+{
+    const char *path = cli_text(c, "start");
+    const wte_model_table *input;
+    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
+    wte_error err;
+    *out = NULL;
+    *vocab = NULL;
+    if (!path) return CLI_DONE;
+    cli_reading(path);
+    wte_status status = wte_model_open(path, &opt, out, &err);
+    if (status == WTE_OK) status = wte_model_input(*out, &input, &err);
+    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_INPUT, &err);
+    *vocab = wte_model_vocab(*out);
+    if (!*vocab)
+        return cli_say_fail(c, CLI_INPUT, "%s: has no vocabulary, so that its rows have no words",
+                            path);
+    *rows = input->source;
+    if (wte_vocab_size(*vocab) < rows->rows) rows->rows = wte_vocab_size(*vocab);
+    return CLI_DONE;
+}
+
 int cli_train_path(const cli *c, const char *folder, const char *name, char out[4096])
 {
     const int used = snprintf(out, 4096, "%s/%s", folder, name);
@@ -51,7 +73,7 @@ static void put_word(FILE *out, const char *word, uint64_t bytes)
     fputc('\n', out);
 }
 
-int cli_train_vocab(const cli *c, const char *folder, const wte_token_list *words)
+int cli_train_vocab(const cli *c, const char *folder, const wte_token_list *words, const char *more)
 {
     char path[4096];
     cli_sink sink;
@@ -63,5 +85,6 @@ int cli_train_vocab(const cli *c, const char *folder, const wte_token_list *word
         const char *word = wte_token_list_text(words, i, &bytes);
         put_word(sink.stream, word, bytes);
     }
+    if (more) put_word(sink.stream, more, strlen(more));
     return cli_sink_close(c, &sink, CLI_DONE);
 }

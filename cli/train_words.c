@@ -61,27 +61,15 @@ static int read_options(run *r)
 /* The table of --start, its words, and its head when that is as large. */
 static int open_start(run *r, const wte_vocab **vocab)
 {
-    const char *path = cli_text(r->c, "start");
     const wte_model_table *input;
-    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
-    wte_error err;
-    *vocab = NULL;
-    if (!path) return CLI_DONE;
-    cli_reading(path);
-    wte_status status = wte_model_open(path, &opt, &r->start, &err);
-    if (status == WTE_OK) status = wte_model_input(r->start, &input, &err);
-    if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_INPUT, &err);
-    *vocab = wte_model_vocab(r->start);
-    if (!*vocab)
-        return cli_say_fail(r->c, CLI_INPUT,
-                            "%s: has no vocabulary, so that its rows have no words", path);
-    const uint64_t rows = wte_vocab_size(*vocab);
-    r->start_rows = input->source;
-    if (rows < r->start_rows.rows) r->start_rows.rows = rows; /* rows that no token has */
+    const int code = cli_train_start(r->c, &r->start, &r->start_rows, vocab);
+    if (code || !r->start) return code;
     r->opt.start = &r->start_rows;
-    if (r->opt.dim == 0) r->opt.dim = input->dim;
+    if (r->opt.dim == 0) r->opt.dim = r->start_rows.cols;
     const wte_model_table *head = wte_model_head(r->start);
-    if (!head || head->tensor == input->tensor || head->rows < rows || head->dim != input->dim ||
+    const uint64_t rows = wte_vocab_size(*vocab);
+    if (!head || wte_model_input(r->start, &input, NULL) != WTE_OK ||
+        head->tensor == input->tensor || head->rows < rows || head->dim != input->dim ||
         r->opt.hierarchical)
         return CLI_DONE;
     r->start_out = head->source;
@@ -147,7 +135,7 @@ static int save(const run *r)
     wte_error err;
     const wte_status status = wte_words_save(r->words, r->folder, &err);
     if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_OUTPUT, &err);
-    int code = cli_train_vocab(r->c, r->folder, wte_corpus_words(r->corpus));
+    int code = cli_train_vocab(r->c, r->folder, wte_corpus_words(r->corpus), NULL);
     if (!code) code = cli_train_log_picture(&r->log, r->folder, "Word vectors");
     if (!code && text) code = write_word2vec(r, text);
     /* the result is there: what it came from is of no more use */

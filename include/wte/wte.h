@@ -10,6 +10,7 @@
 #include <wte/format.h>
 #include <wte/grad.h>
 #include <wte/head.h>
+#include <wte/lm.h>
 #include <wte/lookup.h>
 #include <wte/model.h>
 #include <wte/near.h>

@@ -93,5 +93,13 @@
  * each takes some 40 bytes beside its text, so all of these 11 GB. Billions of words of web text
  * have some 100 million. */
 #define WTE_LIMIT_CORPUS_DISTINCT 268435456u
+/* Words that predict the next one: a model that looks at its context as one vector gains nothing
+ * beyond some ten. */
+#define WTE_LIMIT_LM_CONTEXT 1024u
+/* Numbers of a row of a table that is trained, and of a hidden layer: the widest models in use have
+ * 16384 and 65536. */
+#define WTE_LIMIT_LM_WIDTH 65536u
+/* Words of a mini-batch: all that lies between two layers is held for each of them. */
+#define WTE_LIMIT_LM_BATCH 1048576u
 
 #endif

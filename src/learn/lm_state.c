@@ -1,0 +1,161 @@
+/* What of a training run outlives it: a checkpoint with all that the next step depends on, and the
+ * weights of the best validation, which stay in the checkpoint and are carried from one to the
+ * next, so that no second copy of a table is held in memory. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "learn/lm.h"
+
+#define STATES 8u /* parts of one optimizer's state, at most */
+#define PARTS  (WTE__LM_PARTS * (2u + STATES) + 3u)
+
+#define COUNTS (sizeof(wte__lm_counts) / sizeof(uint64_t))
+#define LOSSES (sizeof(wte__lm_losses) / sizeof(double))
+
+typedef struct parts {
+    wte__checkpoint_part *part;
+    size_t n;
+} parts;
+
+static void add(parts *to, const char *prefix, const char *name, const char *suffix,
+                const wte_rows *rows)
+{
+    wte__checkpoint_part *p = &to->part[to->n++];
+    snprintf(p->name, sizeof p->name, "%s%s%s", prefix, name, suffix);
+    p->rows = *rows;
+}
+
+static void add_numbers(parts *to, const char *name, wte_dtype dtype, const void *data, uint64_t n)
+{
+    const wte_rows rows = {
+        .rows = 1, .cols = n, .dtype = dtype, .data = data, .row_bytes = n * wte_dtype_bytes(dtype)
+    };
+    add(to, "", name, "", &rows);
+}
+
+static wte_status add_weight(wte_lm *lm, wte__lm_part part, parts *to, wte_error *err)
+{
+    const wte__lm_weight *w = &lm->weight[part];
+    const wte__lm_counts *at = &lm->counts;
+    const char *name = wte__lm_name(part), *of;
+    char state[40];
+    wte_rows rows;
+    if (!w->rows) return WTE_OK;
+    add(to, "", name, "", wte_table_source(w->table));
+    for (uint32_t i = 0; i < STATES && wte_optim_state(w->optim, i, &of, &rows, NULL) == WTE_OK;
+         i++) {
+        snprintf(state, sizeof state, "/%s", of);
+        add(to, "", name, state, &rows);
+    }
+    if (at->best_step == 0) return WTE_OK;
+    if (at->best_step == at->step) {
+        add(to, "best/", name, "", wte_table_source(w->table));
+        return WTE_OK;
+    }
+    snprintf(state, sizeof state, "best/%s", name);
+    WTE_TRY(wte__checkpoint_rows(lm->last, state, &rows, err));
+    add(to, "best/", name, "", &rows);
+    return WTE_OK;
+}
+
+wte_status wte__lm_checkpoint(wte_lm *lm, wte_error *err)
+{
+    const wte_allocator *a = lm->plan.o.allocator;
+    parts all = { wte__alloc_array(a, PARTS, sizeof *all.part), 0 };
+    if (!all.part) return wte__no_memory(err, PARTS * sizeof *all.part, "a checkpoint");
+    lm->counts.place = lm->stream.block;
+    wte_status status = wte__lm_settle(lm, err);
+    for (int i = 0; status == WTE_OK && i < WTE__LM_PARTS; i++)
+        status = add_weight(lm, (wte__lm_part)i, &all, err);
+    if (status == WTE_OK) {
+        add_numbers(&all, "counts", WTE_U64, &lm->counts, COUNTS);
+        add_numbers(&all, "losses", WTE_F64, &lm->losses, LOSSES);
+        add_numbers(&all, "words", WTE_U32, lm->stream.words, lm->plan.o.context);
+        status = wte__checkpoint_write(lm->checkpoint, all.part, all.n, lm->settings, err);
+    }
+    wte__free(a, all.part, PARTS * sizeof *all.part);
+    if (status != WTE_OK || lm->counts.best_step == 0) return status;
+    /* the best weights are read from the newest one; the older file goes with its last reader */
+    wte__checkpoint_free(lm->last);
+    lm->last = NULL;
+    return wte__checkpoint_open(lm->checkpoint, &lm->last, err);
+}
+
+static wte_status read_state(wte_lm *lm, wte__lm_part part, const char *of, const wte_rows *rows,
+                             wte_error *err)
+{
+    const wte_allocator *a = lm->plan.o.allocator;
+    const uint64_t bytes = rows->rows * rows->cols * wte_dtype_bytes(rows->dtype);
+    char name[64];
+    snprintf(name, sizeof name, "%s/%s", wte__lm_name(part), of);
+    void *data = wte__alloc_array(a, bytes + 1, 1);
+    if (!data) return wte__no_memory(err, bytes, "the state of an optimizer");
+    wte_status status =
+        wte__checkpoint_read(lm->last, name, rows->dtype, rows->rows, rows->cols, data, err);
+    const wte_rows view = { .rows = rows->rows,
+                            .cols = rows->cols,
+                            .dtype = rows->dtype,
+                            .data = data,
+                            .row_bytes = rows->cols * wte_dtype_bytes(rows->dtype) };
+    if (status == WTE_OK) status = wte_optim_load(lm->weight[part].optim, of, &view, err);
+    wte__free(a, data, (size_t)bytes + 1);
+    return status;
+}
+
+static wte_status read_weight(wte_lm *lm, wte__lm_part part, wte_error *err)
+{
+    const wte__lm_weight *w = &lm->weight[part];
+    const char *of;
+    wte_rows rows;
+    if (!w->rows) return WTE_OK;
+    WTE_TRY(wte__checkpoint_read(lm->last, wte__lm_name(part), WTE_F32, w->rows, w->cols,
+                                 wte_table_data(w->table), err));
+    for (uint32_t i = 0; i < STATES && wte_optim_state(w->optim, i, &of, &rows, NULL) == WTE_OK;
+         i++)
+        WTE_TRY(read_state(lm, part, of, &rows, err));
+    return WTE_OK;
+}
+
+/* The words behind which the block at hand begins, and that block. */
+static wte_status read_words(wte_lm *lm, wte_error *err)
+{
+    const wte_allocator *a = lm->plan.o.allocator;
+    const uint64_t context = lm->plan.o.context;
+    uint32_t *carried = wte__alloc_array(a, context, sizeof *carried);
+    if (!carried) return wte__no_memory(err, context * sizeof *carried, "words");
+    wte_status status = wte__checkpoint_read(lm->last, "words", WTE_U32, 1, context, carried, err);
+    if (status == WTE_OK)
+        status = wte__lm_stream_seek(&lm->stream, &lm->counts.place, carried, err);
+    wte__free(a, carried, (size_t)context * sizeof *carried);
+    if (status == WTE_OK) status = wte__lm_stream_fill(&lm->stream, err);
+    if (status == WTE_OK)
+        wte__lm_shuffle(lm->order, lm->stream.n, lm->plan.o.seed, lm->counts.block);
+    return status;
+}
+
+wte_status wte__lm_resume(wte_lm *lm, wte_error *err)
+{
+    WTE_TRY(wte__checkpoint_open(lm->checkpoint, &lm->last, err));
+    WTE_TRY(wte__checkpoint_belongs(lm->checkpoint, wte__checkpoint_settings(lm->last),
+                                    lm->settings, err));
+    WTE_TRY(wte__checkpoint_read(lm->last, "counts", WTE_U64, 1, COUNTS, &lm->counts, err));
+    WTE_TRY(wte__checkpoint_read(lm->last, "losses", WTE_F64, 1, LOSSES, &lm->losses, err));
+    for (int i = 0; i < WTE__LM_PARTS; i++) WTE_TRY(read_weight(lm, (wte__lm_part)i, err));
+    return lm->counts.block ? read_words(lm, err) : WTE_OK; /* 0: before the first step */
+}
+
+wte_status wte__lm_take_best(wte_lm *lm, wte_error *err)
+{
+    char name[64];
+    if (!lm->last || lm->counts.best_step == 0 || lm->counts.best_step == lm->counts.step)
+        return WTE_OK;
+    for (int i = 0; i < WTE__LM_PARTS; i++) {
+        const wte__lm_weight *w = &lm->weight[i];
+        if (!w->rows) continue;
+        snprintf(name, sizeof name, "best/%s", wte__lm_name((wte__lm_part)i));
+        WTE_TRY(wte__checkpoint_read(lm->last, name, WTE_F32, w->rows, w->cols,
+                                     wte_table_data(w->table), err));
+    }
+    return WTE_OK;
+}
