@@ -96,7 +96,7 @@ static wte_status make_tables(wte_words *w, wte_error *err)
 
 static size_t ring_bytes(const wte_words *w)
 {
-    return (w->ring + 2) * w->plan.stride * sizeof(float);
+    return (w->plan.ring + 2) * w->plan.stride * sizeof(float);
 }
 
 static wte_status make_workers(wte_words *w, wte_error *err)
@@ -105,8 +105,6 @@ static wte_status make_workers(wte_words *w, wte_error *err)
     const size_t bytes = w->plan.parts * sizeof *w->worker;
     w->worker = wte__alloc_zeroed(a, bytes);
     if (!w->worker) return wte__no_memory(err, bytes, "threads of training");
-    w->ring = 1;
-    while (w->ring < 2 * w->plan.o.window + 1) w->ring *= 2;
     for (uint32_t i = 0; i < w->plan.parts; i++) {
         wte__words_worker *k = &w->worker[i];
         k->place.random = wte__words_mix(w->plan.o.seed + i * UINT64_C(0xd1342543de82ef95));

@@ -26,6 +26,7 @@ typedef struct wte__words_plan {
     uint64_t rows, in_rows, out_rows; /* in_rows: words, then buckets of n-grams */
     uint64_t grams;
     size_t stride; /* floats of a row: dim up to a multiple of 16, zeros behind it */
+    size_t ring;   /* words that have a place in a window: a power of two */
     uint32_t parts;
     uint64_t line_end; /* number of "</s>", or WTE_NOWHERE */
     wte__ngram_rule rule;
@@ -103,7 +104,6 @@ struct wte_words {
     void *in_block, *out_block;
     size_t in_bytes, out_bytes;
     wte__words_tables tables;
-    size_t ring; /* words that have a place in it: a power of two */
     wte__words_worker *worker;
     atomic_uint_fast64_t done; /* words of the corpus, of all threads */
     char *checkpoint;          /* path, or NULL */

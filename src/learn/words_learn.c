@@ -102,7 +102,7 @@ static void choose_lesson(line *s, size_t at)
 
 static size_t slot_of(const line *s, size_t at)
 {
-    return (at & (s->w->ring - 1)) * s->w->plan.stride;
+    return (at & (s->w->plan.ring - 1)) * s->w->plan.stride;
 }
 
 static wte__learn_rows rows_at(const line *s, size_t at)
@@ -187,13 +187,13 @@ static void learn_cbow(const line *s, size_t at, const lesson *l)
         if (i == at) continue;
         weights[job.n] = (float)wte__words_rows_of(w, &s->k->sentence[i], &rows);
         all += weights[job.n];
-        slots[job.n++] = (uint32_t)(i & (w->ring - 1));
+        slots[job.n++] = (uint32_t)(i & (w->plan.ring - 1));
     }
     if (w->tables.gram_end) {
         for (size_t i = 0; i < job.n; i++) weights[i] /= all;
         job.weights = weights;
     }
-    float *mean = s->k->before + w->ring * stride, *old = mean + stride;
+    float *mean = s->k->before + w->plan.ring * stride, *old = mean + stride;
     w->kernels->learn_mean(&job, mean);
     memcpy(old, mean, stride * sizeof *mean);
     learn_pairs(s, l, &mean, 1);

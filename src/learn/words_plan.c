@@ -105,17 +105,30 @@ static uint64_t count_grams(const wte__words_plan *p)
     return n;
 }
 
-/* Tables, what is drawn by, and a block and a window for each thread. */
+/* What is drawn by, while it is made and then: the larger of both, word by word. */
+static uint64_t drawn_bytes(const wte__words_plan *p)
+{
+    uint64_t n = p->rows * sizeof(uint32_t);
+    if (p->o.max_n) n += p->rows * sizeof(uint64_t) + (p->rows + p->grams) * sizeof(uint32_t);
+    if (!p->o.hierarchical) return n + p->rows * (sizeof(wte__words_alias) + 12);
+    return n + p->rows * (8 + 56);
+}
+
+/* Of one thread: its window, its words, its block of the corpus. */
+static uint64_t thread_bytes(const wte__words_plan *p)
+{
+    return 2 * (p->ring + 2) * p->stride * sizeof(float) +
+           (WTE__WORDS_BLOCK + WTE__WORDS_SENTENCE) * sizeof(uint32_t) + sizeof(wte__words_worker) +
+           WTE__SCAN_BYTES;
+}
+
 static bool count_bytes(wte__words_plan *p)
 {
     const uint64_t both = p->in_rows + p->out_rows, line = p->stride * sizeof(float);
-    const uint64_t threads =
-        p->parts * (WTE__WORDS_BLOCK * 12 + 2 * (2 * WTE__WORDS_WINDOW + 2) * line);
     uint64_t tables;
-    if (!wte_mul_u64(both, line, &tables)) return false;
-    const uint64_t drawn = p->rows * (4 + 8) + p->grams * 4 + (p->o.max_n ? p->rows * 12 : 0) +
-                           (p->o.hierarchical ? p->rows * 160 : 0);
-    return wte_add_u64(tables, drawn, &p->bytes) && wte_add_u64(p->bytes, threads, &p->bytes);
+    return wte_mul_u64(both, line, &tables) &&
+           wte_add_u64(tables, drawn_bytes(p) + p->parts * thread_bytes(p), &p->bytes) &&
+           wte_add_u64(p->bytes, sizeof(wte_words) + 128, &p->bytes);
 }
 
 static wte_status check_start(const wte__words_plan *p, const wte_rows *start, uint64_t rows,
@@ -152,6 +165,8 @@ wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
     p->in_rows = p->rows + p->o.buckets;
     p->out_rows = p->o.hierarchical ? p->rows - 1 : p->rows;
     p->stride = (p->o.dim + 15) / 16 * 16;
+    p->ring = 1;
+    while (p->ring < 2 * p->o.window + 1) p->ring *= 2;
     p->parts = p->o.deterministic ? 1 : wte_pool_threads(p->o.pool);
     find_line_end(p);
     p->rule.min = (uint32_t)p->o.min_n;

@@ -1,0 +1,11 @@
+# What would be ignored, or cannot be, is a usage error.
+echo a b > text
+for options in "" "-o out --dim 0" "-o out --window 0" "-o out --epochs 0" "-o out --method glove" "-o out --min-n 3" \
+    "-o out --buckets 5" "-o out --hierarchical --negative 5" "-o out --threads 0" "-o out --threads 257" \
+    "-o out --lr x" "-o out --sample -"; do
+    wte train text $options
+    echo "$options: exit $?"
+done
+wte train text -o text
+echo "exit $?"
+ls
