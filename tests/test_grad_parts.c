@@ -239,7 +239,48 @@ static void memory_may_fail_at_any_time(void **state)
         wte__parts_free(&p);
         assert_int_equal(m.live, 0);
     }
-    assert_int_equal(fail, 4); /* the ids to ignore, the bags, the parts */
+    assert_int_equal(fail, 4); /* the ids to ignore, the parts, what sorting needs */
+}
+
+/* Large, small, with more arrays: each as if it were the first; after a failure, too. */
+static void memory_serves_again(void **state)
+{
+    (void)state;
+    static bags b;
+    static const uint64_t counts[] = { 90, 10, 90, 97 };
+    int64_t ids[IDS];
+    float d_out[IDS * COLS];
+    uint64_t seed = 41;
+    test_memory m;
+    test_memory_init(&m, SIZE_MAX);
+    wte_grad_options how = WTE_GRAD_OPTIONS_INIT;
+    wte_backward_options o = WTE_BACKWARD_OPTIONS_INIT;
+    wte__parts p = { 0 };
+    wte_error err;
+    how.allocator = &m.allocator;
+    fill_noise(d_out, IDS * COLS, &seed);
+    for (size_t i = 0; i < IDS; i++) ids[i] = (int64_t)(test_noise(&seed) % ROWS);
+    for (size_t k = 0; k < 4; k++) {
+        naive_part part[IDS];
+        o.scale = k > 2 ? 0.25f : 1;
+        for (size_t i = 0; i < IDS; i++) part[i] = (naive_part){ ids[i], i, i, o.scale };
+        assert_ok(wte__parts_again_lookup(ROWS, COLS, ids_of(ids, WTE_I64, counts[k]), d_out, 0, &o,
+                                          &how, &p, &err),
+                  err);
+        check_sums(&p, part, counts[k], d_out, NULL);
+        assert_int_equal(m.calls, k > 2 ? 4 : 2);
+    }
+    make_bags(&b, WTE_BAG_MEAN, 0, &seed);
+    naive_parts_of(&b);
+    const wte__bag_back back = { ids_of(b.ids, WTE_I64, IDS), ids_of(b.offsets, WTE_I64, BAGS),
+                                 &b.bag, b.d_out, 0 };
+    assert_fails(wte__parts_again_bag(3, COLS, &back, &b.own, &how, &p, &err), err, WTE_E_RANGE,
+                 err.where, "out of range");
+    assert_int_equal(p.n, 0);
+    assert_ok(wte__parts_again_bag(ROWS, COLS, &back, &b.own, &how, &p, &err), err);
+    check_sums(&p, b.part, IDS, b.d_out, NULL);
+    wte__parts_free(&p);
+    assert_int_equal(m.live, 0);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -249,5 +290,6 @@ static const struct CMUnitTest tests[] = {
     TEST("the parts of bags: sums, weights, means, maxima; members masked, ignored, cut",
          bags_have_their_parts),
     TEST("memory that fails at any time is told, and nothing leaks", memory_may_fail_at_any_time),
+    TEST("the memory of earlier parts serves again", memory_serves_again),
 };
 TEST_MAIN(tests)

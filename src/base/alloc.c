@@ -18,9 +18,12 @@ static void *system_alloc(size_t bytes, size_t align)
         return align <= ALIGN ? malloc(bytes)
                               : aligned_alloc(align, (bytes + align - 1) / align * align);
     if (bytes > SIZE_MAX - HUGE_PAGE) return NULL;
-    void *block = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+    /* whole pages: the rest of the last one would come in small pages, each with a fault of its own
+     */
+    const size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    void *block = aligned_alloc(HUGE_PAGE, whole);
 #ifdef MADV_HUGEPAGE
-    if (block) (void)madvise(block, bytes, MADV_HUGEPAGE);
+    if (block) (void)madvise(block, whole, MADV_HUGEPAGE);
 #endif
     return block;
 }

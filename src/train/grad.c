@@ -107,6 +107,7 @@ void wte_grad_free(wte_grad *g)
     if (!g) return;
     const wte_allocator *allocator = g->o.allocator;
     free_rows(g, g->ids, g->values, g->cap);
+    wte__parts_free(&g->parts);
     wte__free(allocator, g, sizeof *g);
 }
 
@@ -276,26 +277,26 @@ static void sum_parts(const wte__parts *p, float *values, const uint64_t *at, wt
             wte__parallel(pool, s.pieces, sum_columns, &s);
 }
 
-/* Adds what parts of this gradient's shape say, and frees them. */
-static wte_status add_parts(wte_grad *g, wte__parts *p, wte_error *err)
+/* Adds what the parts of this call say. */
+static wte_status add_parts(wte_grad *g, wte_error *err)
 {
+    const wte__parts *p = &g->parts;
     uint64_t *at = NULL;
     wte_status status = WTE_OK;
     const bool sparse = g->o.kind == WTE_GRAD_SPARSE;
     if (sparse && p->n) status = make_room(g, p, &at, err);
     if (status == WTE_OK) sum_parts(p, g->values, sparse ? at : p->rows, g->o.pool);
     if (at) wte__free(g->o.allocator, at, (size_t)p->n * sizeof *at);
-    wte__parts_free(p);
     return status;
 }
 
 wte_status wte_grad_lookup(wte_grad *g, wte_ids ids, const void *d_out, size_t row_bytes,
                            const wte_backward_options *opt, wte_error *err)
 {
-    wte__parts p;
     WTE_TRY(wte__need(g, "wte_grad_lookup: g", err));
-    WTE_TRY(wte__parts_of_lookup(g->rows, g->cols, ids, d_out, row_bytes, opt, &g->o, &p, err));
-    return add_parts(g, &p, err);
+    WTE_TRY(wte__parts_again_lookup(g->rows, g->cols, ids, d_out, row_bytes, opt, &g->o, &g->parts,
+                                    err));
+    return add_parts(g, err);
 }
 
 wte_status wte_grad_bag(wte_grad *g, wte_ids ids, wte_ids offsets, const wte_bag_options *bag,
@@ -303,8 +304,7 @@ wte_status wte_grad_bag(wte_grad *g, wte_ids ids, wte_ids offsets, const wte_bag
                         wte_error *err)
 {
     const wte__bag_back back = { ids, offsets, bag, d_out, row_bytes };
-    wte__parts p;
     WTE_TRY(wte__need(g, "wte_grad_bag: g", err));
-    WTE_TRY(wte__parts_of_bag(g->rows, g->cols, &back, opt, &g->o, &p, err));
-    return add_parts(g, &p, err);
+    WTE_TRY(wte__parts_again_bag(g->rows, g->cols, &back, opt, &g->o, &g->parts, err));
+    return add_parts(g, err);
 }

@@ -11,5 +11,6 @@ struct wte_grad {
     uint64_t n, cap;     /* rows with values, and room for so many */
     uint64_t *ids;       /* of sparse ones: which rows these are, ascending */
     float *values;       /* n x cols */
+    wte__parts parts;    /* of the last call, whose memory serves the next */
 };
 #endif

@@ -1,6 +1,5 @@
-/* The parts of a gradient, put in order: which row each belongs to, where it comes from, and by
- * what it is multiplied. Row and position of an id are one number, and these are sorted by the row
- * (radix, stable), so that the parts of a row stay in the order of ids whoever sorts them. */
+/* The parts of a gradient: what a call was given is checked, put in order (parts_order.c), and then
+ * summed row by row by a kernel. */
 #include "train/parts.h"
 
 #include <inttypes.h>
@@ -8,225 +7,154 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "train/backward.h"
-
-/* Bits of a row number that one pass sorts by: the counters of 2^11 values stay in the cache. */
-#define DIGIT_BITS 11u
-
-/* What is being made, and of what. */
-typedef struct making {
-    wte__backward b;
-    uint32_t position_bits; /* of a key: the row's number stands above them */
-    /* where there are bags */
-    uint32_t *bag_of;  /* of each id */
-    uint32_t *members; /* of each bag; for means */
-    size_t bag_bytes;  /* of both */
-    /* what becomes the arrays of *out */
-    uint64_t *row, *first, *member;
-    uint32_t *from;
-    float *factor;
-    wte__parts *out;
-} making;
-
-static uint32_t bits_of_count(uint64_t values)
-{
-    return values > 1 ? 64 - (uint32_t)__builtin_clzll(values - 1) : 0;
-}
+#include "train/parts_order.h"
 
 /* Positions and rows that fit into 64 bits together. */
-static wte_status check_bits(making *m, wte_error *err)
+static wte_status check_bits(wte__order *o, wte_error *err)
 {
-    m->position_bits = bits_of_count(m->b.ids.count);
-    if (m->position_bits + bits_of_count(m->b.rows) <= 64) return WTE_OK;
+    const uint64_t ids = o->b.ids.count, rows = o->b.rows;
+    o->position_bits = ids > 1 ? 64 - (uint32_t)__builtin_clzll(ids - 1) : 0;
+    if (rows == 0 || rows - 1 <= UINT64_MAX >> o->position_bits) return WTE_OK;
     return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                      "backward: %" PRIu64 " ids in one call are too many for a table of %" PRIu64
                      " rows: use several calls, which add up",
-                     m->b.ids.count, m->b.rows);
+                     ids, rows);
 }
 
-/* Memory --------------------------------------------------------------------------------------- */
+/* A block of so many bytes: the one that is there, or a new one in its place. */
+static wte_status hold(void **block, size_t *bytes, uint64_t count, size_t each,
+                       const wte_allocator *a, wte_error *err)
+{
+    if (count <= *bytes / each) return WTE_OK;
+    wte__free(a, *block, *bytes);
+    *bytes = 0;
+    *block = wte__alloc_array(a, count, each);
+    if (!*block) return wte__no_memory(err, count * each, "the order of a gradient's parts");
+    *bytes = (size_t)count * each;
+    return WTE_OK;
+}
 
 /* One block for all that a wte__parts points at; what belongs to a part has room for every id. */
-static wte_status allocate(making *m, bool factors, bool of_max, const wte_grad_options *how,
-                           wte_error *err)
+static wte_status hold_parts(wte__order *o, bool factors, bool of_max, wte__parts *p,
+                             wte_error *err)
 {
-    wte__parts *p = m->out;
-    const uint64_t room = m->b.ids.count + 1;
+    const uint64_t room = o->b.ids.count + 1;
     const size_t each = 2 * sizeof(uint64_t) + (of_max ? sizeof(uint64_t) : 0) + sizeof(uint32_t) +
                         (factors ? sizeof(float) : 0);
-    p->d_out = m->b.d_out;
-    p->row_bytes = m->b.stride;
-    p->d_out_dtype = m->b.o.d_out_dtype;
-    p->cols = m->b.cols;
-    p->f64_sums = how->f64_sums != 0;
-    p->block = wte__alloc_array(p->allocator, room, each);
-    if (!p->block) return wte__no_memory(err, room * each, "the order of a gradient's parts");
-    p->bytes = (size_t)room * each;
-    m->row = p->block;
-    m->first = m->row + room;
-    m->member = of_max ? m->first + room : NULL;
-    m->from = (uint32_t *)(void *)(m->first + (of_max ? 2 : 1) * room);
-    m->factor = factors ? (float *)(void *)(m->from + room) : NULL;
-    p->rows = m->row;
-    p->first = m->first;
-    p->member = m->member;
-    p->from = m->from;
-    p->factor = m->factor;
+    WTE_TRY(hold(&p->block, &p->bytes, room, each, p->allocator, err));
+    o->row = p->block;
+    o->first = o->row + room;
+    o->member = of_max ? o->first + room : NULL;
+    o->from = (uint32_t *)(void *)(o->first + (of_max ? 2 : 1) * room);
+    o->factor = factors ? (float *)(void *)(o->from + room) : NULL;
     return WTE_OK;
+}
+
+/* What ordering alone needs: a second array of keys, counters, whose each id is. */
+static wte_status hold_scratch(wte__order *o, bool members, wte__parts *p, wte_error *err)
+{
+    const uint64_t room = o->b.ids.count + 1;
+    const uint64_t places = (uint64_t)wte__order_slices(o) << (WTE__ORDER_BITS - 1);
+    const uint64_t bags = o->b.bags ? room / 2 + 1 : 0, counts = members ? o->b.vectors / 2 + 1 : 0;
+    WTE_TRY(hold(&p->scratch, &p->scratch_bytes, room + places + bags + counts, sizeof(uint64_t),
+                 p->allocator, err));
+    uint64_t *at = p->scratch;
+    o->key = at;
+    o->other = o->row;
+    o->place = (uint32_t *)(void *)(at + room);
+    if (o->b.bags) o->bag_of = (uint32_t *)(void *)(at + room + places);
+    if (!members) return WTE_OK;
+    o->members = (uint32_t *)(void *)(at + room + places + bags);
+    memset(o->members, 0, (size_t)o->b.vectors * sizeof *o->members);
+    return WTE_OK;
+}
+
+/* With what has been checked. */
+static wte_status order(wte__order *o, const wte_grad_options *how, wte__parts *p, wte_error *err)
+{
+    const wte_bag_options *bag = &o->b.bag.o;
+    const bool mean = o->b.bags && bag->mode == WTE_BAG_MEAN;
+    const bool of_max = o->b.bags && bag->mode == WTE_BAG_MAX;
+    const bool factors = mean || bag->weights || o->b.o.scale != 1.0f || o->b.o.scale_by_freq;
+    o->pool = how->pool;
+    WTE_TRY(check_bits(o, err));
+    WTE_TRY(hold_parts(o, factors, of_max, p, err));
+    WTE_TRY(hold_scratch(o, mean, p, err));
+    wte__order_parts(o);
+    p->n = o->rows;
+    p->count = o->count;
+    p->rows = o->row;
+    p->first = o->first;
+    p->from = o->from;
+    p->factor = o->factor;
+    p->member = o->member;
+    p->columns_of = of_max ? bag->max_at : NULL;
+    p->d_out = o->b.d_out;
+    p->row_bytes = o->b.stride;
+    p->d_out_dtype = o->b.o.d_out_dtype;
+    p->cols = o->b.cols;
+    p->f64_sums = how->f64_sums != 0;
+    return WTE_OK;
+}
+
+/* Nothing is left but memory. */
+static void begin_again(wte__parts *p, const wte_grad_options *how)
+{
+    *p = (wte__parts){ .block = p->block,
+                       .bytes = p->bytes,
+                       .scratch = p->scratch,
+                       .scratch_bytes = p->scratch_bytes,
+                       .allocator = how->allocator };
 }
 
 void wte__parts_free(wte__parts *p)
 {
     wte__free(p->allocator, p->block, p->bytes);
+    wte__free(p->allocator, p->scratch, p->scratch_bytes);
     *p = (wte__parts){ 0 };
 }
 
-/* Keys ----------------------------------------------------------------------------------------- */
-
-/* The keys of ids that get something. Where bags are given, also whose each id is and how many
- * members each bag has: those that get nothing here were members all the same. */
-static uint64_t list_keys(making *m, uint64_t *key)
+wte_status wte__parts_again_lookup(uint64_t rows, uint64_t cols, wte_ids ids, const void *d_out,
+                                   size_t row_bytes, const wte_backward_options *opt,
+                                   const wte_grad_options *how, wte__parts *p, wte_error *err)
 {
-    uint64_t row[WTE__IDS_BLOCK], kept[WTE__IDS_BLOCK], n = 0, b = 0;
-    uint64_t end = m->bag_of ? wte__bag_begin(&m->b.bag, 1) : 0;
-    for (uint64_t at = 0; at < m->b.ids.count; at += WTE__IDS_BLOCK) {
-        const uint64_t left = m->b.ids.count - at;
-        const uint32_t some = left < WTE__IDS_BLOCK ? (uint32_t)left : WTE__IDS_BLOCK;
-        wte__ids_rows(m->b.ids, at, some, &m->b.cut, m->b.some_cut, row);
-        if (m->bag_of) wte__ids_rows(m->b.ids, at, some, &m->b.bag.rules, true, kept);
-        for (uint32_t i = 0; i < some; i++) {
-            if (m->bag_of) {
-                while (at + i >= end) end = wte__bag_begin(&m->b.bag, ++b + 1);
-                m->bag_of[at + i] = (uint32_t)b;
-                if (kept[i] == WTE__ZERO_ROW) continue;
-                if (m->members) m->members[b]++;
-            }
-            key[n] = row[i] << m->position_bits | (at + i);
-            n += row[i] != WTE__ZERO_ROW;
-        }
-    }
-    return n;
+    wte__order o = { 0 };
+    begin_again(p, how);
+    WTE_TRY(wte__backward_lookup(rows, cols, ids, d_out, row_bytes, opt, &o.b, err));
+    return order(&o, how, p, err);
 }
 
-/* One stable pass by `bits` bits from `shift` on. */
-static void sort_pass(const uint64_t *from, uint64_t *to, uint64_t n, uint32_t shift, uint32_t bits)
+wte_status wte__parts_again_bag(uint64_t rows, uint64_t cols, const wte__bag_back *back,
+                                const wte_backward_options *opt, const wte_grad_options *how,
+                                wte__parts *p, wte_error *err)
 {
-    uint32_t place[1u << DIGIT_BITS] = { 0 };
-    const uint64_t mask = (UINT64_C(1) << bits) - 1;
-    for (uint64_t i = 0; i < n; i++) place[from[i] >> shift & mask]++;
-    for (uint32_t d = 0, before = 0; d <= mask; d++) {
-        const uint32_t some = place[d];
-        place[d] = before;
-        before += some;
-    }
-    for (uint64_t i = 0; i < n; i++) to[place[from[i] >> shift & mask]++] = from[i];
-}
-
-/* Rows and their parts ------------------------------------------------------------------------- */
-
-/* Factors hold the weights so far. All that a part is multiplied by is one number. */
-static void make_factors(const making *m, uint64_t n)
-{
-    for (uint64_t u = 0; u < n; u++) {
-        const uint64_t begin = m->first[u], end = m->first[u + 1];
-        const double times = m->b.o.scale_by_freq ? (double)(end - begin) : 1.0;
-        for (uint64_t i = begin; i < end; i++) {
-            const double members = m->members ? (double)m->members[m->from[i]] : 1.0;
-            const double weight = (double)m->factor[i];
-            m->factor[i] = (float)((double)m->b.o.scale * weight / (members * times));
-        }
-    }
-}
-
-/* Sorted keys lie where the rows will be: a row is never written past the key that names it. */
-static void name_rows(const making *m, uint64_t count)
-{
-    const uint64_t mask = (UINT64_C(1) << m->position_bits) - 1;
-    const float *weights = m->b.bag.o.weights;
-    uint64_t n = 0, last = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t named = m->row[i] >> m->position_bits, position = m->row[i] & mask;
-        if (i == 0 || named != last) {
-            m->row[n] = last = named;
-            m->first[n++] = i;
-        }
-        m->from[i] = m->bag_of ? m->bag_of[position] : (uint32_t)position;
-        if (m->member) m->member[i] = position;
-        if (m->factor) m->factor[i] = weights ? weights[position] : 1.0f;
-    }
-    m->first[n] = count;
-    if (m->factor) make_factors(m, n);
-    m->out->n = n;
-    m->out->count = count;
-}
-
-static void put_in_order(making *m)
-{
-    const uint32_t bits = bits_of_count(m->b.rows), passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
-    const uint32_t each = passes ? (bits + passes - 1) / passes : 0;
-    /* where the keys begin, so that they end where name_rows wants them */
-    uint64_t *from = passes % 2 ? m->first : m->row, *to = passes % 2 ? m->row : m->first;
-    const uint64_t count = list_keys(m, from);
-    for (uint32_t pass = 0; pass < passes; pass++) {
-        sort_pass(from, to, count, m->position_bits + pass * each, each);
-        uint64_t *sorted = to;
-        to = from;
-        from = sorted;
-    }
-    name_rows(m, count);
-}
-
-/* With what has been checked. */
-static wte_status order(making *m, bool factors, bool of_max, const wte_grad_options *how,
-                        wte_error *err)
-{
-    WTE_TRY(allocate(m, factors || m->b.o.scale != 1.0f || m->b.o.scale_by_freq, of_max, how, err));
-    put_in_order(m);
-    return WTE_OK;
+    wte__order o = { 0 };
+    begin_again(p, how);
+    WTE_TRY(wte__backward_bag(rows, cols, back, opt, how->allocator, &o.b, err));
+    if (o.b.bag.o.mode == WTE_BAG_MAX && !o.b.bag.o.max_at)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "backward: the maximum needs max_at, as the forward call filled it");
+    return order(&o, how, p, err);
 }
 
 wte_status wte__parts_of_lookup(uint64_t rows, uint64_t cols, wte_ids ids, const void *d_out,
                                 size_t row_bytes, const wte_backward_options *opt,
                                 const wte_grad_options *how, wte__parts *out, wte_error *err)
 {
-    making m = { .out = out };
-    *out = (wte__parts){ .allocator = how->allocator };
-    WTE_TRY(wte__backward_lookup(rows, cols, ids, d_out, row_bytes, opt, &m.b, err));
-    WTE_TRY(check_bits(&m, err));
-    return order(&m, false, false, how, err);
-}
-
-/* bag_of and, for means, members; none of it outlives the call. */
-static wte_status allocate_bags(making *m, const wte_allocator *a, wte_error *err)
-{
-    const bool mean = m->b.bag.o.mode == WTE_BAG_MEAN;
-    const uint64_t words = m->b.ids.count + 1 + (mean ? m->b.vectors : 0);
-    m->bag_of = wte__alloc_array(a, words, sizeof *m->bag_of);
-    if (!m->bag_of) return wte__no_memory(err, words * sizeof *m->bag_of, "the bags of ids");
-    m->bag_bytes = (size_t)words * sizeof *m->bag_of;
-    if (!mean) return WTE_OK;
-    m->members = m->bag_of + m->b.ids.count + 1;
-    memset(m->members, 0, (size_t)m->b.vectors * sizeof *m->members);
-    return WTE_OK;
+    *out = (wte__parts){ 0 };
+    const wte_status status =
+        wte__parts_again_lookup(rows, cols, ids, d_out, row_bytes, opt, how, out, err);
+    if (status != WTE_OK) wte__parts_free(out);
+    return status;
 }
 
 wte_status wte__parts_of_bag(uint64_t rows, uint64_t cols, const wte__bag_back *back,
                              const wte_backward_options *opt, const wte_grad_options *how,
                              wte__parts *out, wte_error *err)
 {
-    making m = { .out = out };
-    *out = (wte__parts){ .allocator = how->allocator };
-    WTE_TRY(wte__backward_bag(rows, cols, back, opt, how->allocator, &m.b, err));
-    const wte_bag_options *o = &m.b.bag.o;
-    const bool of_max = o->mode == WTE_BAG_MAX;
-    if (of_max && !o->max_at)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "backward: the maximum needs max_at, as the forward call filled it");
-    WTE_TRY(check_bits(&m, err));
-    WTE_TRY(allocate_bags(&m, how->allocator, err));
-    out->columns_of = of_max ? o->max_at : NULL;
-    const wte_status status = order(&m, o->weights || o->mode == WTE_BAG_MEAN, of_max, how, err);
-    wte__free(how->allocator, m.bag_of, m.bag_bytes);
+    *out = (wte__parts){ 0 };
+    const wte_status status = wte__parts_again_bag(rows, cols, back, opt, how, out, err);
+    if (status != WTE_OK) wte__parts_free(out);
     return status;
 }
 

@@ -23,9 +23,9 @@ typedef struct wte__parts {
     wte_dtype d_out_dtype;
     uint64_t cols;
     bool f64_sums;
-    /* memory behind the above */
-    void *block;
-    size_t bytes;
+    /* memory behind the above, and what putting in order has needed */
+    void *block, *scratch;
+    size_t bytes, scratch_bytes;
     const wte_allocator *allocator;
 } wte__parts;
 
@@ -42,6 +42,15 @@ typedef struct wte__bag_back {
 wte_status wte__parts_of_bag(uint64_t rows, uint64_t cols, const wte__bag_back *back,
                              const wte_backward_options *opt, const wte_grad_options *how,
                              wte__parts *out, wte_error *err);
+/* The same in the memory of earlier parts, where it is enough: *p is zeros (= {0}) or what one of
+ * these four has left, also by failing. Step after step in fresh memory costs as much as the sums.
+ */
+wte_status wte__parts_again_lookup(uint64_t rows, uint64_t cols, wte_ids ids, const void *d_out,
+                                   size_t row_bytes, const wte_backward_options *opt,
+                                   const wte_grad_options *how, wte__parts *p, wte_error *err);
+wte_status wte__parts_again_bag(uint64_t rows, uint64_t cols, const wte__bag_back *back,
+                                const wte_backward_options *opt, const wte_grad_options *how,
+                                wte__parts *p, wte_error *err);
 void wte__parts_free(wte__parts *p);
 
 /* The sum of the parts of row number u (below n), columns [begin, end), into sum[0 .. end - begin):
