@@ -1,6 +1,8 @@
 /* Lookup from row sources that read, with threads, without memory, and from a huge table. */
 #include "lookup_help.h"
 
+#include <wte/block.h>
+
 static wte_error err;
 
 /* Zero rows between good ones, through a reader, with padding in the output left alone. */
@@ -179,6 +181,41 @@ static void the_last_row_of_a_huge_table_is_reached(void **state)
     munmap(table, bytes);
 }
 
+/* Rows of blocks in memory, to outputs that stay in the caches and that do not, side by side and
+ * apart, at addresses that no vector likes. */
+static void rows_of_blocks_are_decoded_wherever_they_go(void **state)
+{
+    (void)state;
+    enum { N = 9, BLOCKS = 130, WIDTH = 32 * BLOCKS, MANY = 1200 }; /* 20 MB */
+    static uint8_t table[N * BLOCKS * 34];
+    static float expected[N][WIDTH];
+    static int32_t ids[MANY];
+    const size_t row = WIDTH * sizeof(float), apart = row + 36;
+    uint8_t *out = malloc(MANY * apart + 8);
+    wte_block_source storage;
+    wte_rows rows;
+    uint64_t noise = 3;
+    assert_non_null(out);
+    for (size_t i = 0; i < sizeof table; i++) table[i] = (uint8_t)test_noise(&noise);
+    for (size_t i = 1; i < sizeof table; i += 34) table[i] &= 0x3f; /* no scale is NaN */
+    for (size_t i = 0; i < MANY; i++) ids[i] = (int32_t)(test_noise(&noise) % N);
+    assert_ok(wte_block_decode(WTE_BLOCK_Q8_0, table, expected[0], (size_t)N * BLOCKS, &err), err);
+    assert_ok(wte_block_rows(WTE_BLOCK_Q8_0, N, WIDTH, table, 0, &storage, &rows, &err), err);
+    for (size_t n = 100; n <= MANY; n += MANY - 100)
+        for (size_t stride = row; stride <= apart; stride += 36) {
+            memset(out, 0x5a, MANY * apart + 8);
+            assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, n), NULL, out + 4, stride, &err),
+                      err);
+            for (size_t i = 0; i < n; i++) {
+                const uint8_t *at = out + 4 + i * stride;
+                assert_memory_equal(at, expected[ids[i]], row);
+                for (size_t k = row; k < stride; k++) assert_int_equal(at[k], 0x5a);
+            }
+            assert_int_equal(out[4 + n * stride], 0x5a);
+        }
+    free(out);
+}
+
 static const struct CMUnitTest tests[] = {
     TEST("zero rows work with any source", zero_rows_work_with_any_source),
     TEST("a source with view and reader is viewed for few ids and read for many",
@@ -187,6 +224,8 @@ static const struct CMUnitTest tests[] = {
     TEST("a source that fails is heard", a_source_that_fails_is_heard),
     TEST("the number of threads does not show in the rows", threads_do_not_show),
     TEST("the number of threads does not show in the error", the_error_does_not_depend_on_threads),
+    TEST("rows of blocks are decoded wherever they go",
+         rows_of_blocks_are_decoded_wherever_they_go),
     TEST("the last row of a huge table is reached", the_last_row_of_a_huge_table_is_reached),
 };
 TEST_MAIN(tests)

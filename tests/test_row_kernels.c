@@ -445,10 +445,38 @@ static void nothing_to_do_touches_nothing(void **state)
         }
 }
 
+/* Source and target end at unreadable pages, and begin anywhere. */
+static void check_copy(const wte__kernels *set, size_t bytes, size_t shift)
+{
+    char *from = test_guarded(bytes + shift), *to = test_guarded(bytes + shift);
+    uint64_t seed = bytes;
+    for (size_t i = 0; i < bytes + shift; i++) from[i] = (char)test_noise(&seed);
+    memset(to, 0x5a, bytes + shift);
+    set->copy_past(to + shift / 2, from, bytes, true);
+    assert_memory_equal(to + shift / 2, from, bytes);
+    for (size_t i = 0; i < shift / 2; i++) assert_int_equal(to[i], 0x5a);
+    for (size_t i = shift / 2 + bytes; i < bytes + shift; i++) assert_int_equal(to[i], 0x5a);
+    test_guarded_free(from, bytes + shift);
+    test_guarded_free(to, bytes + shift);
+}
+
+static void copies_past_the_caches_are_copies(void **state)
+{
+    (void)state;
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    for (size_t s = 0; s < n_sets; s++) {
+        sets[s]->copy_past(NULL, NULL, 0, true);
+        for (size_t bytes = 1; bytes < 200; bytes++) check_copy(sets[s], bytes, bytes % 7 * 8);
+        for (size_t shift = 0; shift < 130; shift++) check_copy(sets[s], 1000 + shift, shift);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     TEST("rows of every stored type are looked up alike", rows_are_looked_up_alike),
     TEST("rows of every stored type are reduced alike", rows_are_reduced_alike),
     TEST("rows that are none are found", rows_that_are_none_are_found),
+    TEST("copies past the caches are copies", copies_past_the_caches_are_copies),
     TEST("nothing to do touches nothing", nothing_to_do_touches_nothing),
 };
 TEST_MAIN(tests)

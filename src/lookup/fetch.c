@@ -60,9 +60,10 @@ void wte__fetch_init(wte__fetch *f, size_t out_stride)
     f->out_bytes = (size_t)r->cols * wte_dtype_bytes(f->out_type);
     choose_kernels(f);
     const bool as_is = r->dtype == f->out_type && f->scale == 1.0f && !shortens(f);
-    f->copies = as_is && !(f->direct && r->packing && r->packed);
+    f->decodes = as_is && !f->from_view && wte__is_block_source(r);
+    f->copies = as_is && !f->decodes && !(f->direct && r->packing && r->packed);
     const bool in_place = f->copies && out_stride == f->out_bytes;
-    const bool from_table = f->direct || (f->from_view && !shortens(f));
+    const bool from_table = f->direct || f->decodes || (f->from_view && !shortens(f));
     f->staged = !from_table && !in_place;
     const bool kernel = f->kernels.lookup != NULL;
     f->widened =
@@ -188,6 +189,16 @@ wte_status wte__fetch_rows(const wte__fetch *f, const uint64_t *row, size_t n, s
         return WTE_OK;
     }
     if (f->copies && !f->staged) return r->read_rows(r->ctx, row, n, out, err);
+    if (f->decodes) {
+        const wte__lookup job = { .rows = row,
+                                  .n = n,
+                                  .known = known,
+                                  .out = out,
+                                  .out_stride = out_stride,
+                                  .stream = f->stream };
+        wte__block_lookup(r, &job);
+        return WTE_OK;
+    }
     for (size_t done = 0, some; done < n; done += some) {
         some = n - done < f->step_rows ? n - done : f->step_rows;
         const source s = { f->stored, row + done, some, known - done };

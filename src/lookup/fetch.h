@@ -19,6 +19,7 @@ typedef struct wte__fetch {
     size_t in_bytes, out_bytes; /* of a row */
     bool copies;                /* rows as they come out of the source */
     bool direct;                /* the kernels below read the table itself */
+    bool decodes;               /* rows of blocks in memory, which are decoded to f32 */
     bool staged;                /* rows are put into scratch first, as they are stored */
     bool widened;               /* rows go through f32 in scratch */
     wte__stored stored;         /* of the table, or of staged rows but for its address */

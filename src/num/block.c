@@ -8,11 +8,13 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "num/dtype.h"
-#include "num/kernels.h"
+#include "num/stored.h"
 
 /* Rows are decoded in pieces of about so many bytes of blocks, and as many are prefetched. */
 #define PIECE_BYTES 512u
 #define LINE_BYTES  64u
+/* No piece has more numbers than this, nor is any block larger. */
+#define PIECE_NUMBERS 1024u
 /* How far ahead of the row that is decoded rows are prefetched, but at least one row. */
 #define AHEAD_BYTES 2048u
 
@@ -154,33 +156,67 @@ static void prefetch(const uint8_t *from, size_t bytes)
     for (size_t at = 0; at < bytes; at += LINE_BYTES) __builtin_prefetch(from + at);
 }
 
+/* How rows of a table are decoded. */
+typedef struct decoding {
+    block_kernel decode;
+    size_t bytes, elements; /* of a block */
+    size_t row_blocks, piece;
+    bool stream; /* past the caches, but not seen by others yet */
+} decoding;
+
 /* One row, while another one is fetched: no hardware prefetcher can know which comes next. */
-static void decode_row(const wte_block_source *s, const uint8_t *row, const uint8_t *next,
-                       float *out)
+static void decode_row(const decoding *d, const uint8_t *row, const uint8_t *next, float *out)
 {
-    const size_t bytes = wte_block_bytes(s->type), elements = wte_block_elements(s->type);
-    const size_t piece = PIECE_BYTES / bytes;
-    const block_kernel decode = decoder(s->type);
-    for (size_t done = 0, some; done < s->row_blocks; done += some) {
-        some = s->row_blocks - done < piece ? (size_t)s->row_blocks - done : piece;
-        prefetch(next + done * bytes, some * bytes);
-        decode(row + done * bytes, out + done * elements, some);
+    _Alignas(64) float numbers[PIECE_NUMBERS]; /* stay in the first-level cache */
+    const wte__kernels *k = wte__kernels_get();
+    for (size_t done = 0, some; done < d->row_blocks; done += some) {
+        float *to = out + done * d->elements;
+        some = d->row_blocks - done < d->piece ? d->row_blocks - done : d->piece;
+        prefetch(next + done * d->bytes, some * d->bytes);
+        d->decode(row + done * d->bytes, d->stream ? numbers : to, some);
+        if (d->stream) k->copy_past(to, numbers, some * d->elements * sizeof *to, false);
     }
+}
+
+static void decode_rows(const wte_block_source *s, const wte__lookup *job)
+{
+    decoding d = { .decode = decoder(s->type),
+                   .bytes = wte_block_bytes(s->type),
+                   .elements = wte_block_elements(s->type),
+                   .row_blocks = (size_t)s->row_blocks,
+                   .stream = job->stream };
+    const size_t fits = PIECE_NUMBERS / d.elements;
+    const size_t ahead = 1 + AHEAD_BYTES / (size_t)(s->row_bytes ? s->row_bytes : 1);
+    d.piece = PIECE_BYTES / d.bytes < fits ? PIECE_BYTES / d.bytes : fits;
+    for (size_t i = 0; i < job->n; i++) {
+        const uint64_t later = job->rows[job->known - i > ahead ? i + ahead : job->known - 1];
+        char *to = (char *)job->out + i * job->out_stride;
+        decode_row(&d, s->data + job->rows[i] * s->row_bytes, s->data + later * s->row_bytes,
+                   (float *)(void *)to);
+    }
+    if (d.stream) wte__kernels_get()->copy_past(NULL, NULL, 0, true);
 }
 
 static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out, wte_error *err)
 {
     const wte_block_source *s = ctx;
     const size_t row_elements = (size_t)s->row_blocks * wte_block_elements(s->type);
-    const size_t ahead = 1 + AHEAD_BYTES / (size_t)(s->row_bytes ? s->row_bytes : 1);
-    float *to = out;
+    const wte__lookup job = {
+        .rows = ids, .n = n, .known = n, .out = out, .out_stride = row_elements * sizeof(float)
+    };
     (void)err; /* nothing here can fail */
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t later = ids[n - i > ahead ? i + ahead : n - 1];
-        decode_row(s, s->data + ids[i] * s->row_bytes, s->data + later * s->row_bytes,
-                   to + i * row_elements);
-    }
+    decode_rows(s, &job);
     return WTE_OK;
+}
+
+bool wte__is_block_source(const wte_rows *rows)
+{
+    return rows->read_rows == read_rows;
+}
+
+void wte__block_lookup(const wte_rows *rows, const wte__lookup *job)
+{
+    decode_rows(rows->ctx, job);
 }
 
 static wte_status read_block(void *ctx, uint64_t first, size_t n, void *out, wte_error *err)

@@ -149,6 +149,22 @@ static inline bool gather_can_stream(const gather_job *job)
     return aligned || job->row_bytes > GATHER_BLOCK;
 }
 
+GATHER_INLINE void copy_lines_past(char *to, const char *from, size_t bytes)
+{
+    const size_t head = gather_head(to, bytes, true);
+    size_t at = head;
+    if (head) memcpy(to, from, head);
+    for (; bytes - at >= GATHER_LINE; at += GATHER_LINE) copy_line(to + at, from + at, true);
+    if (at < bytes) memcpy(to + at, from + at, bytes - at);
+}
+
+#define COPY_PAST_KERNEL(isa, fence)                                                               \
+    static void copy_past_##isa(void *out, const void *from, size_t bytes, bool last)              \
+    {                                                                                              \
+        copy_lines_past(out, from, bytes);                                                         \
+        if (last) fence;                                                                           \
+    }
+
 /* fence: orders streaming stores before what follows, which nothing else does */
 #define GATHER_KERNEL(isa, fence)                                                                  \
     static void gather_rows_##isa(void *out, size_t out_stride, const void *table,                 \
