@@ -112,6 +112,7 @@ static void next_piece(const sharing *s, place *at, uint64_t last_bag, piece *p)
     const uint64_t left = job->ids.count - first - n_ids;
     const bool look_on = s->ids_in_place || left < WTE__IDS_AHEAD;
     const size_t all = n_ids + (look_on ? (size_t)left : WTE__IDS_AHEAD);
+    const bool gaps = job->some_missing && !s->ids_in_place;
     size_t n = 0, i = 0;
     p->n_bags = p->n_finished = 0;
     p->first_bag = at->bag;
@@ -126,14 +127,14 @@ static void next_piece(const sharing *s, place *at, uint64_t last_bag, piece *p)
         const uint64_t bag_end = wte__bag_begin(job, at->bag + 1);
         const size_t stop = bag_end - first < n_ids ? (size_t)(bag_end - first) : n_ids;
         const size_t before = n;
-        n = job->some_missing ? close_up(job, p, n, i, stop, first) : stop;
+        n = gaps ? close_up(job, p, n, i, stop, first) : stop;
         at->taken += n - before;
         i = stop;
         finished = end_bag(s, p, at, n, bag_end - first <= n_ids);
     }
     p->n = n;
-    p->known = job->some_missing ? close_up(job, p, n, i, all, first) : all;
-    p->weights = !job->o.weights ? NULL : job->some_missing ? p->weight : job->o.weights + first;
+    p->known = gaps ? close_up(job, p, n, i, all, first) : all;
+    p->weights = !job->o.weights ? NULL : gaps ? p->weight : job->o.weights + first;
     at->id = first + i;
 }
 
@@ -170,7 +171,7 @@ static wte_status reduce(const sharing *s, const piece *p, const wte__stored *fr
                             .go_on = p->go_on };
     if (!s->kernels.bags(&job)) /* the caller will look for it, and say more */
         return wte__fail(err, WTE_E_RANGE, WTE_NOWHERE, "bags: an id changed while it was used");
-    if (p->max_at) put_positions(s, p);
+    if (s->job->o.max_at && p->max_at) put_positions(s, p);
     return WTE_OK;
 }
 
