@@ -35,10 +35,10 @@
 
 #define BAG_LINE ((size_t)64) /* of the caches */
 /* What is prefetched lies so many bytes of rows ahead, each counted as so many more, but at least
- * one row and at most so many: 37 rows of 512 bytes, 62 of 256, 91 of 136. */
+ * one row and at most so many: 37 rows of 512 bytes, 62 of 256, 84 of 136. */
 #define BAG_AHEAD      ((size_t)22528)
 #define BAG_ROW_MORE   ((size_t)112)
-#define BAG_AHEAD_ROWS ((size_t)96)
+#define BAG_AHEAD_ROWS ((size_t)84)
 /* Numbers of rows come from memory too, a line for every eight, and the processor's own prefetchers
  * lose sight of them among the rows. */
 #define BAG_NUMBERS_AHEAD ((size_t)256)
@@ -244,13 +244,14 @@ BAG_INLINE vec member_by(const wte__bags *job, bag_way way, size_t i)
     return vec_set(way == BAG_FMA ? job->weights[i] : 1.0f);
 }
 
-/* What is to be prefetched with member i. False when that is no row of the table. */
-BAG_INLINE bool fetch_number(const wte__bags *job, const bag_walk *walk, size_t i,
+/* What is to be prefetched with member i. False when that is no row of the table. `inner`: all of
+ * it is known to be there. */
+BAG_INLINE bool fetch_number(const wte__bags *job, const bag_walk *walk, size_t i, bool inner,
                              const char **next)
 {
     const size_t far = i + BAG_NUMBERS_AHEAD;
-    const uint64_t row = row_ahead(walk, i);
-    __builtin_prefetch(&walk->rows[far < walk->known ? far : walk->known - 1]);
+    const uint64_t row = inner ? walk->rows[i + walk->ahead] : row_ahead(walk, i);
+    __builtin_prefetch(&walk->rows[inner || far < walk->known ? far : walk->known - 1]);
     *next = (const char *)walk->from->table + row * walk->from->stride;
     return row < job->n_rows;
 }
@@ -279,7 +280,7 @@ BAG_INLINE bool bag_in_memory(const wte__bags *job, const bag_walk *walk, bag_sp
     if (bag.fresh && !set) memset(bag.place.to, 0, cols * sizeof(float));
     if (bag.place.at && !set) memset(bag.place.at, 0xff, cols * sizeof(uint32_t));
     for (size_t i = bag.begin; i < bag.end; i++) {
-        if (!fetch_number(job, walk, i, &next)) return false;
+        if (!fetch_number(job, walk, i, false, &next)) return false;
         if (set && i == bag.begin)
             walk_row(&first, i, next, bag.place, member_by(job, walk->way, i), bits, read, params);
         else
@@ -346,12 +347,18 @@ BAG_INLINE bool bag_in_registers(const wte__bags *job, const bag_walk *walk, bag
         s.at[k] = vec_number(UINT32_MAX);
     }
     if (bag.fresh && is_maximum(walk->way) && i < bag.end) {
-        if (!fetch_number(job, walk, i, &next)) return false;
+        if (!fetch_number(job, walk, i, false, &next)) return false;
         take_member(&first, i, next, member_by(job, walk->way, i), &s, bits, read, params);
         i++;
     }
+    /* fewer instructions for a row are more rows that are under way */
+    const size_t inner = walk->known > BAG_NUMBERS_AHEAD ? walk->known - BAG_NUMBERS_AHEAD : 0;
+    for (const size_t end = bag.end < inner ? bag.end : inner; i < end; i++) {
+        if (!fetch_number(job, walk, i, true, &next)) return false;
+        take_member(walk, i, next, member_by(job, walk->way, i), &s, bits, read, params);
+    }
     for (; i < bag.end; i++) {
-        if (!fetch_number(job, walk, i, &next)) return false;
+        if (!fetch_number(job, walk, i, false, &next)) return false;
         take_member(walk, i, next, member_by(job, walk->way, i), &s, bits, read, params);
     }
     store_sums(&s, bag, walk->way);
