@@ -155,7 +155,7 @@ class Ours:
 
     def of_weights(self):
         found = self.case.torch.full(self.case.ids.shape, 9.0)
-        where = (ctypes.byref(self.rows), self.ids, self.offsets, ctypes.byref(self.bag), self.case.d_out.data_ptr(), 0)
+        where = (ctypes.byref(self.rows), self.ids, self.offsets, ctypes.byref(self.bag), self.case.d_out.data_ptr())
         self.library.call("bag_weights_grad", *where, ctypes.byref(self.back), found.data_ptr())
         return found
 

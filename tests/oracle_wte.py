@@ -161,7 +161,7 @@ class Library:
         self.lib.wte_grad_create.argtypes = [c.c_uint64, c.c_uint64] + [c.c_void_p] * 3
         self.lib.wte_grad_lookup.argtypes = gradient
         self.lib.wte_grad_bag.argtypes = gradient[:2] + [Ids, c.c_void_p] + gradient[2:]
-        self.lib.wte_bag_weights_grad.argtypes = [c.c_void_p, Ids, Ids, c.c_void_p, c.c_void_p, c.c_size_t] + [c.c_void_p] * 3
+        self.lib.wte_bag_weights_grad.argtypes = [c.c_void_p, Ids, Ids] + [c.c_void_p] * 5
         self.lib.wte_grad_norm.argtypes = [c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p]
         self.lib.wte_grad_clip.argtypes = [c.c_void_p, c.c_size_t, c.c_double, c.c_void_p, c.c_void_p]
         self.lib.wte_grad_data.restype = c.c_void_p

@@ -109,7 +109,7 @@ static void weights_have_pytorchs_gradient(void **state)
     bag.n_ignore_ids = 1;
     const wte_rows rows = view_of(table, 4, 1, WTE_F32);
     const wte_ids all = ids_of(ids, WTE_I64, 3), offsets = ids_of(&zero, WTE_I64, 1);
-    assert_ok(wte_bag_weights_grad(&rows, all, offsets, &bag, &one, 0, NULL, got, &err), err);
+    assert_ok(wte_bag_weights_grad(&rows, all, offsets, &bag, &one, NULL, got, &err), err);
     assert_int_equal(golden_gradient("weights", want, 3), 3);
     assert_memory_equal(got, want, sizeof got);
     wte_grad *g = bag_gradient(4, 1, all, offsets, &bag, &one, NULL);
@@ -179,8 +179,8 @@ static void check_weighted(weighted *w, const wte_rows *rows, const float *table
     }
     w->got[IDS] = 42;
     assert_ok(wte_bag_weights_grad(rows, ids_of(w->ids, WTE_I64, IDS),
-                                   ids_of(w->offsets, WTE_I64, BAGS), &w->bag, w->d_out, 0,
-                                   &w->back, w->got, &err),
+                                   ids_of(w->offsets, WTE_I64, BAGS), &w->bag, w->d_out, &w->back,
+                                   w->got, &err),
               err);
     assert_memory_equal(w->got, w->want, sizeof w->want);
     assert_float_equal(w->got[IDS], 42, 0);
@@ -227,7 +227,7 @@ static void weights_see_shortened_rows(void **state)
     bag.max_norm = 1;
     const wte_rows rows = view_of(table, 2, 2, WTE_F32);
     assert_ok(wte_bag_weights_grad(&rows, ids_of(ids, WTE_I64, 2), ids_of(&zero, WTE_I64, 1), &bag,
-                                   d_out, 0, NULL, got, &err),
+                                   d_out, NULL, got, &err),
               err);
     assert_float_equal(got[0], 86.0f, 1e-4f);
     assert_float_equal(got[1], 43.0f, 1e-5f);
@@ -246,11 +246,10 @@ static void bags_of_nothing_are_fine(void **state)
     assert_ok(wte_grad_bag(g, no_ids(), no_ids(), NULL, NULL, 0, NULL, &err), err);
     wte_grad_free(g);
     const wte_rows rows = view_of(d_out, 2, 3, WTE_F32), thin = view_of(d_out, 2, 0, WTE_F32);
-    assert_ok(wte_bag_weights_grad(&rows, no_ids(), no_ids(), NULL, NULL, 0, NULL, NULL, &err),
-              err);
+    assert_ok(wte_bag_weights_grad(&rows, no_ids(), no_ids(), NULL, NULL, NULL, NULL, &err), err);
     float got = 7;
     assert_ok(wte_bag_weights_grad(&thin, ids_of(offsets, WTE_I64, 1), ids_of(offsets, WTE_I64, 1),
-                                   NULL, NULL, 0, NULL, &got, &err),
+                                   NULL, NULL, NULL, &got, &err),
               err);
     assert_float_equal(got, 0, 0);
 }

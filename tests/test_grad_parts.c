@@ -16,7 +16,9 @@ static void parts_are_in_order(void **state)
     const float d_out[6] = { 1, 2, 4, 8, 16, 32 };
     wte__parts p;
     wte_error err;
-    assert_ok(wte__parts_of_lookup(5, 1, ids_of(ids, WTE_I32, 6), d_out, 0, NULL, &plain, &p, &err),
+    assert_ok(wte__parts_of_lookup(
+                  5, 1, &(wte__bag_back){ .ids = ids_of(ids, WTE_I32, 6), .d_out = d_out }, NULL,
+                  &plain, &p, &err),
               err);
     assert_int_equal(p.n, 3);
     assert_int_equal(p.count, 6);
@@ -58,8 +60,10 @@ static void any_number_of_rows_is_sorted(void **state)
         wte_error err;
         for (size_t i = 0; i < IDS; i++)
             ids[i] = (int64_t)(i % 3 ? test_noise(&seed) % sizes[k] : sizes[k] - 1);
-        assert_ok(wte__parts_of_lookup(sizes[k], 1, ids_of(ids, WTE_I64, IDS), d_out, 0, NULL,
-                                       &plain, &p, &err),
+        assert_ok(wte__parts_of_lookup(
+                      sizes[k], 1,
+                      &(wte__bag_back){ .ids = ids_of(ids, WTE_I64, IDS), .d_out = d_out }, NULL,
+                      &plain, &p, &err),
                   err);
         assert_int_equal(p.count, IDS);
         for (uint64_t u = 0; u < p.n; u++) {
@@ -122,8 +126,10 @@ static void lookups_have_their_parts(void **state)
             const double count = o.scale_by_freq ? (double)naive_count(part, IDS, ids[i]) : 1;
             part[i].factor = (float)((double)(o.scale != 0 ? o.scale : 1) / count);
         }
-        assert_ok(wte__parts_of_lookup(ROWS, COLS, ids_of(ids, WTE_I64, IDS), d_out, 0, &o, &how,
-                                       &p, &err),
+        assert_ok(wte__parts_of_lookup(
+                      ROWS, COLS,
+                      &(wte__bag_back){ .ids = ids_of(ids, WTE_I64, IDS), .d_out = d_out }, &o,
+                      &how, &p, &err),
                   err);
         check_sums(&p, part, IDS, d_out, NULL);
         wte__parts_free(&p);
@@ -264,8 +270,10 @@ static void memory_serves_again(void **state)
         naive_part part[IDS];
         o.scale = k > 2 ? 0.25f : 1;
         for (size_t i = 0; i < IDS; i++) part[i] = (naive_part){ ids[i], i, i, o.scale };
-        assert_ok(wte__parts_again_lookup(ROWS, COLS, ids_of(ids, WTE_I64, counts[k]), d_out, 0, &o,
-                                          &how, &p, &err),
+        assert_ok(wte__parts_again_lookup(
+                      ROWS, COLS,
+                      &(wte__bag_back){ .ids = ids_of(ids, WTE_I64, counts[k]), .d_out = d_out },
+                      &o, &how, &p, &err),
                   err);
         check_sums(&p, part, counts[k], d_out, NULL);
         assert_int_equal(m.calls, k > 2 ? 4 : 2);

@@ -322,7 +322,7 @@ static void memory_of_weights_may_fail(void **state)
         back.ignore_ids = &nowhere;
         back.n_ignore_ids = 1;
         status = wte_bag_weights_grad(&rows, ids_of(ids, WTE_U32, 2), ids_of(&zero, WTE_U32, 1),
-                                      &bag, d_out, 0, &back, got, &err);
+                                      &bag, d_out, &back, got, &err);
         if (status != WTE_OK) assert_int_equal(status, WTE_E_MEMORY);
         assert_float_equal(got[0], status == WTE_OK ? 3 : 7, 0);
         assert_int_equal(m.live, 0);
@@ -472,26 +472,26 @@ static void weights_and_norms_have_their_errors(void **state)
     const wte_ids all = ids_of(ids, WTE_U32, 2), offsets = ids_of(&zero, WTE_U32, 1);
     wte_bag_options bag = WTE_BAG_OPTIONS_INIT;
     wte_rows rows = view_of(table, 2, 2, WTE_F32);
-    assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, 0, NULL, NULL, &err), err,
+    assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, NULL, NULL, &err), err,
                  WTE_E_ARGUMENT, WTE_NOWHERE, "d_weights is NULL");
     bag.mode = WTE_BAG_MEAN;
-    assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, 0, NULL, got, &err), err,
+    assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, NULL, got, &err), err,
                  WTE_E_ARGUMENT, WTE_NOWHERE, "weights are for sums, not for the mean");
     bag.mode = WTE_BAG_MAX;
-    assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, 0, NULL, got, &err), err,
+    assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, NULL, got, &err), err,
                  WTE_E_ARGUMENT, WTE_NOWHERE, "not for the maximum");
     bag.mode = WTE_BAG_SUM;
     bag.max_norm = -1;
-    assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, 0, NULL, got, &err), err,
+    assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, NULL, got, &err), err,
                  WTE_E_ARGUMENT, WTE_NOWHERE, "backward");
     rows.dtype = WTE_C64;
     rows.row_bytes = 16;
-    assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, 0, NULL, got, &err), err,
+    assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, NULL, got, &err), err,
                  WTE_E_UNSUPPORTED, WTE_NOWHERE, "rows of type c64");
     reader source;
     const wte_rows broken = reader_of(&source, table, 2, 2, WTE_F32);
     source.bad = 1;
-    assert_fails(wte_bag_weights_grad(&broken, all, offsets, NULL, table, 0, NULL, got, &err), err,
+    assert_fails(wte_bag_weights_grad(&broken, all, offsets, NULL, table, NULL, got, &err), err,
                  WTE_E_IO, 1, "the disk is gone");
     wte_grad *g = new_grad(1, 1, WTE_GRAD_DENSE, NULL), *none[] = { g, NULL };
     assert_fails(wte_grad_norm(none, 2, &norm, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,

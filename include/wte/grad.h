@@ -92,11 +92,13 @@ WTE_API WTE_MUST_CHECK wte_status wte_grad_bag(wte_grad *g, wte_ids ids, wte_ids
                                                size_t row_bytes, const wte_backward_options *opt,
                                                wte_error *err);
 /** d_weights[i] = sum over d of d_out[bag of i, d] * rows[ids[i], d]; 0 where i is no member. The
- * gradient of bag->weights (sums only). Sums as wte_head's exact products ("Dots"), times scale.
- * SET, not added. bag->pool and bag->allocator serve. */
+ *  gradient of bag->weights (sums only). Sums as wte_head's exact products ("Dots"), times scale.
+ *  SET, not added. bag->pool and bag->allocator serve.
+ *
+ *  d_out      bags rows of cols numbers, tight */
 WTE_API WTE_MUST_CHECK wte_status wte_bag_weights_grad(const wte_rows *rows, wte_ids ids,
                                                        wte_ids offsets, const wte_bag_options *bag,
-                                                       const void *d_out, size_t row_bytes,
+                                                       const void *d_out,
                                                        const wte_backward_options *opt,
                                                        float *d_weights, wte_error *err);
 

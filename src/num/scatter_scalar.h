@@ -19,7 +19,7 @@ static float scatter_term(const wte__scatter *job, uint64_t p, size_t c, size_t 
 
 static void scatter(const wte__scatter *job, size_t size, scatter_value value)
 {
-    for (size_t u = 0; u < job->n; u++) {
+    for (size_t u = 0; u < job->n && job->cols; u++) {
         float *out = job->out + (job->rows ? job->rows[u] : u) * job->out_stride;
         for (size_t c = 0; c < job->cols; c++) {
             float sum = 0;

@@ -87,14 +87,13 @@ static wte_status begin(uint64_t rows, uint64_t cols, wte_ids ids, const wte_bac
     return WTE_OK;
 }
 
-wte_status wte__backward_lookup(uint64_t rows, uint64_t cols, wte_ids ids, const void *d_out,
-                                size_t row_bytes, const wte_backward_options *opt,
-                                wte__backward *out, wte_error *err)
+wte_status wte__backward_lookup(uint64_t rows, uint64_t cols, const wte__bag_back *back,
+                                const wte_backward_options *opt, wte__backward *out, wte_error *err)
 {
-    WTE_TRY(begin(rows, cols, ids, opt, out, err));
-    WTE_TRY(wte__ids_check(ids, "backward", err));
-    WTE_TRY(check_count(ids.count, "ids", err));
-    WTE_TRY(check_d_out(out, d_out, row_bytes, err));
+    WTE_TRY(begin(rows, cols, back->ids, opt, out, err));
+    WTE_TRY(wte__ids_check(back->ids, "backward", err));
+    WTE_TRY(check_count(back->ids.count, "ids", err));
+    WTE_TRY(check_d_out(out, back->d_out, back->row_bytes, err));
     return judge(out, &out->cut, err);
 }
 

@@ -19,9 +19,9 @@ typedef struct wte__backward {
 } wte__backward;
 
 /* Everything but memory: options, types, sizes, the range of ids (E_RANGE, and o.report). */
-wte_status wte__backward_lookup(uint64_t rows, uint64_t cols, wte_ids ids, const void *d_out,
-                                size_t row_bytes, const wte_backward_options *opt,
-                                wte__backward *out, wte_error *err);
+wte_status wte__backward_lookup(uint64_t rows, uint64_t cols, const wte__bag_back *back,
+                                const wte_backward_options *opt, wte__backward *out,
+                                wte_error *err);
 /* E_MEMORY: ignored ids of both options are judged together, in memory of the allocator, or else of
  * the bag's own. */
 wte_status wte__backward_bag(uint64_t rows, uint64_t cols, const wte__bag_back *back,

@@ -293,9 +293,9 @@ static wte_status add_parts(wte_grad *g, wte_error *err)
 wte_status wte_grad_lookup(wte_grad *g, wte_ids ids, const void *d_out, size_t row_bytes,
                            const wte_backward_options *opt, wte_error *err)
 {
+    const wte__bag_back back = { .ids = ids, .d_out = d_out, .row_bytes = row_bytes };
     WTE_TRY(wte__need(g, "wte_grad_lookup: g", err));
-    WTE_TRY(wte__parts_again_lookup(g->rows, g->cols, ids, d_out, row_bytes, opt, &g->o, &g->parts,
-                                    err));
+    WTE_TRY(wte__parts_again_lookup(g->rows, g->cols, &back, opt, &g->o, &g->parts, err));
     return add_parts(g, err);
 }
 

@@ -126,10 +126,10 @@ static wte_status run(products *p, const wte_rows *rows, wte_error *err)
 }
 
 wte_status wte_bag_weights_grad(const wte_rows *rows, wte_ids ids, wte_ids offsets,
-                                const wte_bag_options *bag, const void *d_out, size_t row_bytes,
+                                const wte_bag_options *bag, const void *d_out,
                                 const wte_backward_options *opt, float *d_weights, wte_error *err)
 {
-    const wte__bag_back back = { ids, offsets, bag, d_out, row_bytes };
+    const wte__bag_back back = { ids, offsets, bag, d_out, 0 };
     wte__backward b;
     WTE_TRY(wte_rows_check(rows, err));
     if (!wte_dtype_converts(rows->dtype))

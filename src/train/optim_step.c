@@ -209,12 +209,12 @@ static wte_status step_parts(wte_optim *o, wte__parts *parts, wte_error *err)
 wte_status wte_optim_step_lookup(wte_optim *o, wte_ids ids, const void *d_out, size_t row_bytes,
                                  const wte_backward_options *back, wte_error *err)
 {
+    const wte__bag_back given = { .ids = ids, .d_out = d_out, .row_bytes = row_bytes };
     wte__parts parts;
     WTE_TRY(wte__need(o, "wte_optim_step_lookup: o", err));
     WTE_TRY(check_sparse(o, err));
     const wte_grad_options how = fused_options(o);
-    WTE_TRY(wte__parts_of_lookup(o->shape.rows, o->shape.cols, ids, d_out, row_bytes, back, &how,
-                                 &parts, err));
+    WTE_TRY(wte__parts_of_lookup(o->shape.rows, o->shape.cols, &given, back, &how, &parts, err));
     return step_parts(o, &parts, err);
 }
 

@@ -114,13 +114,13 @@ void wte__parts_free(wte__parts *p)
     *p = (wte__parts){ 0 };
 }
 
-wte_status wte__parts_again_lookup(uint64_t rows, uint64_t cols, wte_ids ids, const void *d_out,
-                                   size_t row_bytes, const wte_backward_options *opt,
-                                   const wte_grad_options *how, wte__parts *p, wte_error *err)
+wte_status wte__parts_again_lookup(uint64_t rows, uint64_t cols, const wte__bag_back *back,
+                                   const wte_backward_options *opt, const wte_grad_options *how,
+                                   wte__parts *p, wte_error *err)
 {
     wte__order o = { 0 };
     begin_again(p, how);
-    WTE_TRY(wte__backward_lookup(rows, cols, ids, d_out, row_bytes, opt, &o.b, err));
+    WTE_TRY(wte__backward_lookup(rows, cols, back, opt, &o.b, err));
     return order(&o, how, p, err);
 }
 
@@ -137,13 +137,12 @@ wte_status wte__parts_again_bag(uint64_t rows, uint64_t cols, const wte__bag_bac
     return order(&o, how, p, err);
 }
 
-wte_status wte__parts_of_lookup(uint64_t rows, uint64_t cols, wte_ids ids, const void *d_out,
-                                size_t row_bytes, const wte_backward_options *opt,
-                                const wte_grad_options *how, wte__parts *out, wte_error *err)
+wte_status wte__parts_of_lookup(uint64_t rows, uint64_t cols, const wte__bag_back *back,
+                                const wte_backward_options *opt, const wte_grad_options *how,
+                                wte__parts *out, wte_error *err)
 {
     *out = (wte__parts){ 0 };
-    const wte_status status =
-        wte__parts_again_lookup(rows, cols, ids, d_out, row_bytes, opt, how, out, err);
+    const wte_status status = wte__parts_again_lookup(rows, cols, back, opt, how, out, err);
     if (status != WTE_OK) wte__parts_free(out);
     return status;
 }

@@ -29,25 +29,25 @@ typedef struct wte__parts {
     const wte_allocator *allocator;
 } wte__parts;
 
-wte_status wte__parts_of_lookup(uint64_t rows, uint64_t cols, wte_ids ids, const void *d_out,
-                                size_t row_bytes, const wte_backward_options *opt,
-                                const wte_grad_options *how, wte__parts *out, wte_error *err);
-/* bag and its inputs in one, to stay within a handful of arguments */
+/* What a backward call was given, in one, to stay within a handful of arguments. */
 typedef struct wte__bag_back {
-    wte_ids ids, offsets;
-    const wte_bag_options *bag;
+    wte_ids ids, offsets;       /* lookups have no offsets, */
+    const wte_bag_options *bag; /* and no bags */
     const void *d_out;
     size_t row_bytes;
 } wte__bag_back;
+wte_status wte__parts_of_lookup(uint64_t rows, uint64_t cols, const wte__bag_back *back,
+                                const wte_backward_options *opt, const wte_grad_options *how,
+                                wte__parts *out, wte_error *err);
 wte_status wte__parts_of_bag(uint64_t rows, uint64_t cols, const wte__bag_back *back,
                              const wte_backward_options *opt, const wte_grad_options *how,
                              wte__parts *out, wte_error *err);
 /* The same in the memory of earlier parts, where it is enough: *p is zeros (= {0}) or what one of
  * these four has left, also by failing. Step after step in fresh memory costs as much as the sums.
  */
-wte_status wte__parts_again_lookup(uint64_t rows, uint64_t cols, wte_ids ids, const void *d_out,
-                                   size_t row_bytes, const wte_backward_options *opt,
-                                   const wte_grad_options *how, wte__parts *p, wte_error *err);
+wte_status wte__parts_again_lookup(uint64_t rows, uint64_t cols, const wte__bag_back *back,
+                                   const wte_backward_options *opt, const wte_grad_options *how,
+                                   wte__parts *p, wte_error *err);
 wte_status wte__parts_again_bag(uint64_t rows, uint64_t cols, const wte__bag_back *back,
                                 const wte_backward_options *opt, const wte_grad_options *how,
                                 wte__parts *p, wte_error *err);
