@@ -178,7 +178,25 @@ static void every_number_of_rows_and_vectors_is_served(void **state)
     for (size_t rows = 1; rows <= 14; rows++)
         for (size_t n = 1; n <= 14; n++) check_shape(&(shape){ rows, n, 37, 0, 0, 0 }, PLAIN);
     check_shape(&(shape){ 130, 23, 64, 0, 0, 0 }, PLAIN);
-    check_shape(&(shape){ 9, 40, 300, 0, 0, 0 }, PLAIN); /* more than stays near */
+    check_shape(&(shape){ 9, 40, 300, 0, 0, 0 }, PLAIN);  /* more than stays near */
+    check_shape(&(shape){ 33, 1, 1500, 0, 0, 0 }, PLAIN); /* two lines, far apart */
+}
+
+/* Part of a table, whose other rows follow: the fetching of these must not show. */
+static void rows_that_come_next_change_nothing(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < N_TYPES; t++)
+        for (size_t n = 1; n <= 9; n += 4) {
+            job j;
+            make_job(&j, types[t], &(shape){ 41, n, 700, 3, 0, 0 }, PLAIN);
+            j.s.rows = j.dots.n_w = j.dots.out_stride = 17;
+            j.dots.more = 24;
+            j.out_bytes = 17 * n * sizeof(float);
+            check_job(&j);
+            j.out_bytes = 41 * n * sizeof(float);
+            free_job(&j);
+        }
 }
 
 static void strides_are_honoured(void **state)
@@ -251,7 +269,7 @@ static void check_blocks(size_t b, size_t rows, size_t n, size_t dim)
     wte_error err;
     for (size_t i = 0; i < rows * row_bytes; i++) w[i] = (uint8_t)test_noise(&seed);
     for (size_t i = 0; i < n * dim; i++) h[i] = number(PLAIN, &seed);
-    const wte__dots dots = { w, row_bytes, rows, h, dim, n, dim, out, rows };
+    const wte__dots dots = { w, row_bytes, rows, h, dim, n, dim, out, rows, 0 };
     for (size_t s = 0; s < n_sets; s++) {
         dots_kernel kernel;
         memcpy(&kernel, (const char *)sets[s] + blocks[b].slot, sizeof kernel);
@@ -310,6 +328,7 @@ static void nothing_to_do_touches_nothing(void **state)
 static const struct CMUnitTest tests[] = {
     TEST("every dim is summed in the stated order", every_dim_is_summed_in_order),
     TEST("every number of rows and vectors is served", every_number_of_rows_and_vectors_is_served),
+    TEST("rows that come next change nothing", rows_that_come_next_change_nothing),
     TEST("strides are honoured, and nothing is written between", strides_are_honoured),
     TEST("subnormal numbers are kept", subnormal_numbers_are_kept),
     TEST("NaN and infinity reach their sums", nan_and_infinity_reach_their_sums),

@@ -190,14 +190,15 @@ typedef struct product {
     uint32_t n;
     float *out;
     size_t stride;
+    size_t more; /* rows that lie behind these and come next */
 } product;
 
 static void multiply_exact(const wte__pass *p, const product *x)
 {
     const wte__kernels *k = wte__kernels_get();
     const wte__dots job = {
-        x->w,   x->w_stride, x->n, p->h, p->h_stride, (size_t)p->n, (size_t)p->s->table->cols,
-        x->out, x->stride
+        x->w,   x->w_stride, x->n,   p->h, p->h_stride, (size_t)p->n, (size_t)p->s->table->cols,
+        x->out, x->stride,   x->more
     };
     const uint32_t packing = p->form == WTE__FORM_BLOCKS ? p->s->table->packing : 0;
     if (packing == WTE_BLOCK_Q8_0)
@@ -255,7 +256,8 @@ wte_status wte__tile_logits(const wte__pass *p, uint64_t row, uint32_t n, uint8_
             w = slot + p->chunk_at;
             w_stride = dim * (p->way == WTE__WAY_WIDEN ? 4 : 2);
         }
-        const product x = { w, w_stride, now, out + at, stride };
+        const uint64_t behind = p->way == WTE__WAY_IN_PLACE ? p->rows - row - at - now : 0;
+        const product x = { w, w_stride, now, out + at, stride, (size_t)behind };
         if (wte__form_is_exact(p->form))
             multiply_exact(p, &x);
         else if (p->form == WTE__FORM_BYTES)

@@ -59,7 +59,7 @@ static wte_status multiply(const products *p, uint64_t bag, const float *rows, s
     const size_t cols = (size_t)b->cols;
     WTE_TRY(wte_convert(b->o.d_out_dtype, (const uint8_t *)b->d_out + bag * b->stride, WTE_F32,
                         wide, cols, NULL, err));
-    const wte__dots job = { rows, p->row_bytes, n, wide, cols, 1, cols, out, n };
+    const wte__dots job = { rows, p->row_bytes, n, wide, cols, 1, cols, out, n, 0 };
     wte__kernels_get()->dots_f32(&job);
     for (size_t i = 0; i < n; i++) out[i] *= b->o.scale;
     return WTE_OK;
