@@ -28,7 +28,7 @@ static wte_words_options small_options(void)
     X(cbow_tree, opt.hierarchical = 1, opt.method = WTE_WORDS_CBOW)                                \
     X(skip_gram_ngrams, opt.max_n = 4)                                                             \
     X(cbow_ngrams, opt.max_n = 4, opt.method = WTE_WORDS_CBOW)                                     \
-    X(wide, opt.window = 64, opt.negative = 64)                                                    \
+    X(wide, opt.window = 20, opt.negative = 20)                                                    \
     X(narrow, opt.window = 1, opt.negative = 1)                                                    \
     X(sampled, opt.sample = 0.02)
 static wte_words_options way_options(size_t i)
