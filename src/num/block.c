@@ -185,6 +185,7 @@ static void decode_rows(const wte_block_source *s, const wte__lookup *job)
                    .elements = wte_block_elements(s->type),
                    .row_blocks = (size_t)s->row_blocks,
                    .stream = job->stream };
+    if (!d.elements || !d.bytes) return; /* wte_block_rows has refused such a type */
     const size_t fits = PIECE_NUMBERS / d.elements;
     const size_t ahead = 1 + AHEAD_BYTES / (size_t)(s->row_bytes ? s->row_bytes : 1);
     d.piece = PIECE_BYTES / d.bytes < fits ? PIECE_BYTES / d.bytes : fits;
