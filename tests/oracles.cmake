@@ -53,6 +53,11 @@ if(TARGET wte_cli)
   add_test(NAME oracle.loss COMMAND ${WTE_ORACLE_PYTHON} ${head} loss)
   add_test(NAME oracle.logits_models COMMAND ${WTE_ORACLE_PYTHON} ${head} models ${PROJECT_SOURCE_DIR}/.cache/models)
   list(APPEND oracles oracle.loss oracle.logits_models)
+  # Judgements of tables: NumPy, and gensim with fetched models and word files.
+  set(eval ${CMAKE_CURRENT_SOURCE_DIR}/oracle_eval.py $<TARGET_FILE:wte_cli>)
+  add_test(NAME oracle.eval COMMAND ${WTE_ORACLE_PYTHON} ${eval} numpy)
+  add_test(NAME oracle.eval_gensim COMMAND ${WTE_ORACLE_PYTHON} ${eval} gensim ${PROJECT_SOURCE_DIR}/.cache/models)
+  list(APPEND oracles oracle.eval oracle.eval_gensim)
 endif()
 set_tests_properties(${oracles} PROPERTIES LABELS slow TIMEOUT 300 SKIP_RETURN_CODE 77
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/.cache/oracles")

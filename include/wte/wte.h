@@ -7,6 +7,7 @@
 #include <wte/check.h>
 #include <wte/corpus.h>
 #include <wte/dtype.h>
+#include <wte/eval.h>
 #include <wte/format.h>
 #include <wte/grad.h>
 #include <wte/head.h>

@@ -101,5 +101,9 @@
 #define WTE_LIMIT_LM_WIDTH 65536u
 /* Words of a mini-batch: all that lies between two layers is held for each of them. */
 #define WTE_LIMIT_LM_BATCH 1048576u
+/* A file of word pairs or analogies: those of word2vec, with 19544 questions, have 604 KB. */
+#define WTE_LIMIT_EVAL_FILE 67108864u
+/* A word in one of these: they are words of a language. */
+#define WTE_LIMIT_EVAL_WORD 1024u
 
 #endif

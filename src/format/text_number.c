@@ -149,3 +149,18 @@ bool wte__text_f32(const uint8_t *text, size_t n, float *out)
     if (!read_decimal(&d, text, n)) return false;
     return (!d.named && by_double(&d, out)) || by_library(text, n, out);
 }
+
+bool wte__text_f64(const uint8_t *text, size_t n, double *out)
+{
+    decimal d;
+    char buf[WTE__TEXT_NUMBER_MAX + 1], *end = buf;
+    *out = 0;
+    if (!read_decimal(&d, text, n)) return false;
+    memcpy(buf, text, n);
+    buf[n] = '\0';
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0) return false;
+    *out = strtod_l(buf, &end, plain);
+    freelocale(plain);
+    return *end == '\0';
+}

@@ -20,4 +20,6 @@ wte__text_kind wte__text_kind_of(const uint8_t *text, size_t n);
 /* The number that all n bytes are; false when they are none. As strtof: too large becomes infinite.
  */
 bool wte__text_f32(const uint8_t *text, size_t n, float *out);
+/* The same in f64, for few numbers: always through the C library. */
+bool wte__text_f64(const uint8_t *text, size_t n, double *out);
 #endif

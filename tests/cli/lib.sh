@@ -18,3 +18,14 @@ run() {
     "$@" || code=$?
     echo "exit $code"
 }
+
+# royal: words.vec, a table that can be done by hand; pairs.tsv, pairs.csv and questions.txt about its words.
+royal() {
+    printf '%s\n' '8 3' 'man 1 0 0' 'woman 0 2 0' 'king 3 0 3' 'queen 0 1 1' 'prince 2 0.1 1.9' 'princess 0.1 2 2' \
+        'apple -1 -1 0' 'Nothing 0 0 0' > words.vec
+    printf '%b\n' '# judged by nobody' 'man\tking\t7' 'woman\tqueen\t7' 'king\tqueen\t8.5' 'man\tapple\t0.5' \
+        'king\tking\t10' 'emperor\tking\t9' 'Nothing\tking\t1' 'Woman\tprincess\t7.5' > pairs.tsv
+    printf '%s\n' 'word1;word2;POS;SimLex999' 'man;king;N;3' 'king;queen;N;7' 'queen;apple;N;0.5' > pairs.csv
+    printf '%s\n' ': royal' 'man king woman queen' 'man prince woman princess' 'king queen man woman' \
+        'man king woman emperor' ': gram1-none' 'man men woman women' 'Man King Woman Queen' > questions.txt
+}

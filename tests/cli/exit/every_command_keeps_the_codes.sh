@@ -11,6 +11,7 @@ words() {
     new) echo "--rows 2 --dim 2 -o made.npy" ;;
     lookup | trace) echo "$MODEL 3" ;;
     near) echo "$MODEL 3" ;;
+    eval) echo "$MODEL --pairs 10" ;;
     logits) echo "$MODEL --hidden 1,2,3" ;;
     loss) echo "$MODEL --hidden 1,2,3 --targets target" ;;
     bench) echo "--only fma --seconds 0 --memory 16" ;;

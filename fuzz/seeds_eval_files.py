@@ -1,0 +1,22 @@
+"""Seeds of the target of word pairs and analogies: each is read as both."""
+
+
+def seeds_eval_files():
+    yield "wordsim", b"# The Collection\n# Word 1\tWord 2\tHuman (mean)\nlove\tsex\t6.77\ntiger\tcat\t7.35\n"
+    yield "simlex", b"word1\tword2\tPOS\tSimLex999\tconc\r\nold\tnew\tA\t1.58\t2.72\r\n"
+    yield "csv", b"Word 1,Word 2,Human (mean)\n\"New York\",city,9\na,b,1e-1\n"
+    yield "semicolons", b"gem;jewel;3.94\n a ;b; -0.5 ;more\n"
+    yield "blanks", b"gem  jewel 3.94\n New city\t 9 more\n"
+    yield "mark", b"\xef\xbb\xbfa\tb\t5"
+    yield "only_titles", b"a\tb\tc\n\n"
+    yield "no_numbers", b"a\tb\tc\nd\te\tf\n"
+    yield "few_columns", b"a\tb\tA\t1\nc\td\tA\n"
+    yield "empty_word", b"a\tb\t1\n\tc\t2\n"
+    yield "no_number", b"a\tb\t1\nc\td\t2x\nnan\n"
+    yield "open_quote", b"a,b,1\n\"c,d,1\n"
+    yield "long_word", b"x" * 1025 + b"\tb\t1\n"
+    yield "questions", b": capital\nAthens Greece Oslo Norway\n:gram8-plural\n\ncat cats dog dogs\n: empty one\n"
+    yield "no_section", b"a b c d\n"
+    yield "three", b": x\na b c\n"
+    yield "bytes", b"\xff\xfe \xc2\xa0 \x00 1\n"
+    yield "empty", b""
