@@ -53,7 +53,7 @@ static const cli_option options[] = {
     { "hidden", '\0', false, CLI_UNSIGNED, "N",
       "lm: numbers of the hidden layer (default: as --dim)", NULL },
     { "projection-decay", '\0', false, CLI_REAL, "X",
-      "lm: times the norm of the projection, added to the loss", "0.15" },
+      "lm: times the norm of the projection, added to the loss", "0.0075" },
     { "optimizer", '\0', false, CLI_CHOICE, "adam|adamw|adagrad|rowwise-adagrad|sgd",
       "lm: how weights change", "adam" },
     { "momentum", '\0', false, CLI_REAL, "X", "lm: of sgd", "0" },
@@ -104,7 +104,7 @@ static int check_options(const cli *c, const cli_train_method *method)
 static int run(cli *c)
 {
     const char *name = cli_text(c, "method"), *folder = cli_text(c, "output");
-    const cli_train_method *method = NULL;
+    const cli_train_method *method = methods[0]; /* the option takes no other words */
     for (size_t i = 0; i < METHODS; i++)
         if (strcmp(methods[i]->name, name) == 0) method = methods[i];
     int code = check_options(c, method);

@@ -254,7 +254,7 @@ static void every_word_of_an_epoch_comes_once(void **state)
     assert_int_equal(n, 400);
     wte_corpus_reader_free(r);
     for (uint64_t cap = 1; cap < 500; cap = cap * 3 + 1) {
-        wte__lm_stream s = { .unknown = WTE_NOWHERE, .end = 3, .parts = 3 };
+        wte__lm_stream s = { .rows = 11, .unknown = WTE_NOWHERE, .end = 3, .parts = 3 };
         wte__lm_place middle = { 0, 0, 0 };
         uint64_t at = 2, from = 0;
         assert_ok(wte__lm_stream_open(&s, c, 2, cap, &err), err);
@@ -332,6 +332,39 @@ static void unknown_words_share_a_row(void **state)
     wte_lm_free(lm);
     wte_corpus_free(foreign);
     wte_corpus_free(whole);
+    wte_corpus_free(c);
+}
+
+/* Ids of a tokenizer, the largest of which has no row. */
+static void ids_are_learned_and_foreign_ones_told(void **state)
+{
+    (void)state;
+    uint16_t ids[200];
+    wte_corpus_options as_ids = WTE_CORPUS_OPTIONS_INIT;
+    wte_lm_options o = lm_options();
+    wte_corpus *c, *valid;
+    wte_lm_info info;
+    wte_error err;
+    wte_lm *lm;
+    double loss;
+    for (unsigned i = 0; i < 200; i++) ids[i] = (uint16_t)(i * i % 23);
+    as_ids.ids_type = WTE_U16;
+    test_write_file(lm_path("ids"), ids, sizeof ids);
+    assert_ok(wte_corpus_open(lm_path("ids"), &as_ids, &c, &err), err);
+    ids[7] = 40;
+    test_write_file(lm_path("more"), ids, sizeof ids);
+    assert_ok(wte_corpus_open(lm_path("more"), &as_ids, &valid, &err), err);
+    lm = lm_make(c, &o);
+    lm_train(lm);
+    wte_lm_get(lm, &info);
+    assert_int_equal(info.rows, 19); /* 18 is the largest square modulo 23 */
+    assert_int_equal(info.unknown, WTE_NOWHERE);
+    assert_ok(wte_lm_loss(lm, c, 0, 1, &loss, NULL, &err), err);
+    assert_true(loss < log(19));
+    assert_fails(wte_lm_loss(lm, valid, 0, 1, &loss, NULL, &err), err, WTE_E_RANGE, WTE_NOWHERE,
+                 "the text has words that the model does not know");
+    wte_lm_free(lm);
+    wte_corpus_free(valid);
     wte_corpus_free(c);
 }
 
@@ -417,6 +450,7 @@ static const struct CMUnitTest tests[] = {
     TEST("lm: an order of words has every number once", an_order_has_every_number_once),
     TEST("lm: unknown words share a row, and are told where there is none",
          unknown_words_share_a_row),
+    TEST("lm: ids are learned, and foreign ones told", ids_are_learned_and_foreign_ones_told),
     TEST("lm: what is saved is a model that says whether it is tied",
          what_is_saved_is_a_model_that_says_whether_it_is_tied),
     TEST("lm: a folder that is not there is told", a_folder_that_is_not_there_is_told),

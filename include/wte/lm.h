@@ -31,8 +31,8 @@ typedef struct wte_lm_options {
     uint64_t context;   /* words that predict the next one; 0 = 4 */
     uint64_t dim;       /* of the table; 0 = 100 */
     uint64_t hidden;    /* numbers of the hidden layer; 0 = dim */
-    double projection_decay; /* times the norm of the projection, added to the loss of a word; 0 =
-                                0.15, Press and Wolf's; below 0 = none */
+    double projection_decay; /* times the norm of the projection, added to the mean loss of a word;
+                                0 = 0.0075, below 0 = none */
     wte_optim_kind optim;    /* ADAM (INIT), ADAMW, SGD, ADAGRAD or ROWWISE_ADAGRAD */
     wte_lm_schedule schedule;
     double lr;             /* 0 = ADAM, ADAMW 0.001; ADAGRAD, ROWWISE_ADAGRAD 0.05; SGD 0.5 */

@@ -50,7 +50,8 @@ static wte_status make(wte_lm *lm, wte_error *err)
     const wte__lm_plan *p = &lm->plan;
     const double nan = (double)NAN;
     lm->losses = (wte__lm_losses){ 0, nan, 0, nan, nan, nan };
-    lm->stream = (wte__lm_stream){ .unknown = p->unknown,
+    lm->stream = (wte__lm_stream){ .rows = p->rows,
+                                   .unknown = p->unknown,
                                    .end = p->train_end,
                                    .parts = p->train_parts,
                                    .allocator = p->o.allocator };
@@ -177,7 +178,8 @@ static wte_status score(wte_lm *lm, const wte_corpus *text, const uint32_t part[
                         uint64_t *words, wte_error *err)
 {
     const wte__lm_plan *p = &lm->plan;
-    wte__lm_stream s = { .unknown = p->unknown,
+    wte__lm_stream s = { .rows = p->rows,
+                         .unknown = p->unknown,
                          .first = part[0],
                          .end = part[1],
                          .parts = part[2],

@@ -19,7 +19,8 @@ typedef struct wte__lm_place {
  * the `context` words before it; those of the first are carried from the block before. */
 typedef struct wte__lm_stream {
     const wte_corpus *corpus;
-    uint64_t unknown; /* the row of unknown words, or WTE_NOWHERE */
+    uint64_t rows;    /* of the table: numbers from there on are unknown */
+    uint64_t unknown; /* their row, or WTE_NOWHERE */
     uint32_t first, end, parts;
     uint64_t context, cap;     /* cap: words predicted in a block, at most */
     wte__lm_place block;       /* where the block at hand begins */
@@ -30,7 +31,7 @@ typedef struct wte__lm_stream {
     const wte_allocator *allocator;
 } wte__lm_stream;
 
-/* first, end and parts are set, the others are made. */
+/* rows, unknown, first, end and parts are set, the others are made. */
 wte_status wte__lm_stream_open(wte__lm_stream *s, const wte_corpus *corpus, uint64_t context,
                                uint64_t cap, wte_error *err);
 void wte__lm_stream_close(wte__lm_stream *s);

@@ -86,7 +86,7 @@ static void fill_defaults(wte_lm_options *o)
     o->shuffle = or_else(o->shuffle, UINT64_C(1) << 20);
     o->report_every = or_else(o->report_every, 100);
     o->max_bytes = or_else(o->max_bytes, WTE_LIMIT_TABLE_BYTES);
-    if (o->projection_decay == 0) o->projection_decay = 0.15;
+    if (o->projection_decay == 0) o->projection_decay = 0.0075; /* 0.15 / 20: docs/training.md */
     if (o->projection_decay < 0) o->projection_decay = 0;
     if (o->lr == 0) o->lr = own_rate(o->optim);
     if (o->checkpoint_seconds == 0) o->checkpoint_seconds = 60;
@@ -178,6 +178,7 @@ static wte_status count_words(wte__lm_plan *p, wte_error *err)
     }
     if (p->valid_text) {
         wte__lm_stream s = { .unknown = 0,
+                             .rows = p->rows,
                              .first = p->valid_first,
                              .end = p->valid_end,
                              .parts = p->valid_parts,

@@ -70,7 +70,7 @@ static wte_status take(wte__lm_stream *s, uint32_t *to, uint64_t want, uint64_t 
         s->next.at = 0;
     }
     for (uint64_t i = 0; i < *got; i++) {
-        if (to[i] != WTE_CORPUS_UNKNOWN) continue;
+        if (to[i] < s->rows) continue;
         if (s->unknown == WTE_NOWHERE)
             return wte__fail(err, WTE_E_RANGE, WTE_NOWHERE,
                              "the text has words that the model does not know, and no row for "
