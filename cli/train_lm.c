@@ -190,7 +190,9 @@ static int make(run *r, const char *corpus)
     if (code) return code;
     r->opt.checkpoint = r->checkpoint;
     wte_status status = wte_lm_plan(r->corpus, r->valid, &r->opt, &plan, &err);
-    if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_INPUT, &err);
+    const bool typed = status == WTE_E_ARGUMENT || status == WTE_E_LIMIT;
+    if (status != WTE_OK)
+        return cli_fail(r->c, status, typed ? CLI_SIDE_TYPED : CLI_SIDE_INPUT, &err);
     code = tell_plan(r, &plan);
     if (!code) code = read_trainable(r, plan.rows);
     if (code) return code;

@@ -12,10 +12,11 @@
 #include "base/file.h"
 #include "base/thread.h"
 
-/* Steps between two looks at whether the loss has left all bounds, and what these are: a model that
- * knows nothing loses ln of its rows, one that has gone wrong far more. */
-#define WINDOW         64u
-#define DIVERGED_TIMES 2.0
+/* A model that knows nothing loses ln of its rows, one that has gone wrong far more: twice as much
+ * in the mean of so many steps, ten times in one. */
+#define WINDOW       64u
+#define WINDOW_TIMES 2.0
+#define STEP_TIMES   10.0
 
 /* A model ----------------------------------------------------------------------------------------
  */
@@ -252,7 +253,19 @@ static wte_status diverged(const wte_lm *lm, double loss, wte_error *err)
                      "start it was %.3g (that of a guess is %.3g); the rate %g is too large%s",
                      step, loss, lm->losses.first, log((double)lm->plan.rows),
                      rate(&lm->plan, step),
-                     lm->checkpoint ? "; the last checkpoint stands as it was" : "");
+                     lm->kept ? "; the last checkpoint stands as it was" : "");
+}
+
+/* Whether the mean of the last steps, or the last of them alone, is out of all bounds. */
+static wte_status check_loss(const wte_lm *lm, double last, uint64_t steps, wte_error *err)
+{
+    const wte__lm_losses *sum = &lm->losses;
+    const double guess = log((double)lm->plan.rows), mean = sum->window / (double)steps;
+    const double least = sum->first > guess ? sum->first : guess;
+    if (!(last <= STEP_TIMES * least + STEP_TIMES)) return diverged(lm, last, err);
+    const bool whole = steps == WINDOW || lm->counts.step == lm->plan.steps;
+    if (whole && mean > WINDOW_TIMES * least + 1) return diverged(lm, mean, err);
+    return WTE_OK;
 }
 
 /* Add up the loss of a step, and look whether it goes where it should. */
@@ -266,13 +279,9 @@ static wte_status watch_loss(wte_lm *lm, double loss, uint64_t n, wte_error *err
     at->report_words += n;
     lm->run_words += n;
     sum->report += loss * (double)n;
+    if (at->step % WINDOW == 1) sum->window = 0;
     sum->window += loss;
-    if (at->step % WINDOW) return WTE_OK;
-    const double mean = sum->window / WINDOW, guess = log((double)lm->plan.rows);
-    sum->window = 0;
-    if (mean > DIVERGED_TIMES * (sum->first > guess ? sum->first : guess) + 1)
-        return diverged(lm, mean, err);
-    return WTE_OK;
+    return check_loss(lm, loss, (at->step - 1) % WINDOW + 1, err);
 }
 
 /* The next block of words, from the beginning again when an epoch is over. */

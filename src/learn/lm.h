@@ -138,6 +138,7 @@ struct wte_lm {
     wte__lm_losses losses;
     wte__checkpoint *last; /* that holds the best weights */
     char *checkpoint, *settings;
+    bool kept; /* there is a checkpoint of this run */
     wte_lm_end end;
     double started, saved; /* seconds: since when, and the last checkpoint */
     uint64_t run_words;    /* trained on since then */

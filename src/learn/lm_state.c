@@ -75,7 +75,9 @@ wte_status wte__lm_checkpoint(wte_lm *lm, wte_error *err)
         status = wte__checkpoint_write(lm->checkpoint, all.part, all.n, lm->settings, err);
     }
     wte__free(a, all.part, PARTS * sizeof *all.part);
-    if (status != WTE_OK || lm->counts.best_step == 0) return status;
+    if (status != WTE_OK) return status;
+    lm->kept = true;
+    if (lm->counts.best_step == 0) return WTE_OK;
     /* the best weights are read from the newest one; the older file goes with its last reader */
     wte__checkpoint_free(lm->last);
     lm->last = NULL;
@@ -142,6 +144,7 @@ wte_status wte__lm_resume(wte_lm *lm, wte_error *err)
     WTE_TRY(wte__checkpoint_read(lm->last, "counts", WTE_U64, 1, COUNTS, &lm->counts, err));
     WTE_TRY(wte__checkpoint_read(lm->last, "losses", WTE_F64, 1, LOSSES, &lm->losses, err));
     for (int i = 0; i < WTE__LM_PARTS; i++) WTE_TRY(read_weight(lm, (wte__lm_part)i, err));
+    lm->kept = true;
     return lm->counts.block ? read_words(lm, err) : WTE_OK; /* 0: before the first step */
 }
 
