@@ -15,7 +15,7 @@
 
 #define ROWS    50257u
 #define COLS    768u
-#define IDS     8192u
+#define IDS     ((size_t)8192)
 #define BATCHES 8u
 #define LINE    16u /* floats */
 
