@@ -13,26 +13,12 @@ import random
 import sys
 
 import oracle_wte as wte
+from oracle_wte import ADAFACTOR, ADAGRAD, ADAM, ADAMW, LAZY_ADAM, ROWWISE_ADAGRAD, SGD
 
-SGD, ADAM, ADAMW, LAZY_ADAM, ADAGRAD, ROWWISE_ADAGRAD, ADAFACTOR = range(7)
 L2, DECOUPLED = 1, 2
 DENSE, SPARSE = 0, 1
 STEPS, ROWS, DIM, IDS = 25, 40, 19, 30
 TOLERANCE = 4e-6
-
-
-class OptimOptions(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("kind", c.c_int), ("decay", c.c_int), ("rounding", c.c_int)]
-    _fields_ += [(name, c.c_uint32) for name in ("nesterov", "amsgrad", "decay_touched")]
-    _fields_ += [(name, c.c_double) for name in ("lr", "momentum", "dampening", "beta1", "beta2", "eps", "weight_decay")]
-    _fields_ += [(name, c.c_double) for name in ("lr_decay", "initial_accumulator")]
-    _fields_ += [("seed", c.c_uint64), ("trainable", c.c_void_p), ("max_bytes", c.c_uint64)]
-    _fields_ += [("pool", c.c_void_p), ("allocator", c.c_void_p)]
-
-
-class GradOptions(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("kind", c.c_int), ("f64_sums", c.c_uint32), ("max_bytes", c.c_uint64)]
-    _fields_ += [("pool", c.c_void_p), ("allocator", c.c_void_p)]
 
 
 class History:
@@ -52,39 +38,32 @@ class History:
         return whole
 
 
-class Wte:
-    def __init__(self, library):
-        self.library, self.pools = library, [None, library.pool(2)]
-        library.lib.wte_optim_free.argtypes = library.lib.wte_grad_free.argtypes = [c.c_void_p]
-        library.lib.wte_grad_zero.argtypes = [c.c_void_p]
-
-    def run(self, numpy, history, how, settings, pool):
-        """how: "dense", "sparse" or "fused"."""
-        call, table, made, grad = self.library.call, c.c_void_p(), c.c_void_p(), c.c_void_p()
-        call("table_create", ROWS, DIM, wte.F32, None, c.byref(table))
-        c.memmove(self.library.lib.wte_table_data(table), history.start.ctypes.data, history.start.nbytes)
-        options = OptimOptions(struct_size=c.sizeof(OptimOptions), lr=0.05, pool=self.pools[pool], **settings)
-        call("optim_create", table, c.byref(options), c.byref(made))
-        kind = GradOptions(struct_size=c.sizeof(GradOptions), kind=DENSE if how == "dense" else SPARSE)
-        call("grad_create", c.c_uint64(ROWS), c.c_uint64(DIM), c.byref(kind), c.byref(grad))
-        for step in range(STEPS):
-            ids = numpy.ascontiguousarray(history.ids[step], dtype=numpy.int64)
-            given = wte.Ids(data=ids.ctypes.data, type=wte.I64, count=IDS)
-            call("optim_set_lr", made, c.c_double(history.lr[step]))
-            call("optim_prepare", made, given)
-            if how == "fused":
-                call("optim_step_lookup", made, given, c.c_void_p(history.d_out[step].ctypes.data), c.c_size_t(0), None)
-                continue
-            self.library.lib.wte_grad_zero(grad)
-            call("grad_lookup", grad, given, c.c_void_p(history.d_out[step].ctypes.data), c.c_size_t(0), None)
-            call("optim_step", made, grad)
-        call("optim_finish", made)
-        got = numpy.empty((ROWS, DIM), dtype=numpy.float32)
-        c.memmove(got.ctypes.data, self.library.lib.wte_table_data(table), got.nbytes)
-        self.library.lib.wte_optim_free(made)
-        self.library.lib.wte_grad_free(grad)
-        self.library.lib.wte_table_free(table)
-        return got
+def by_wte(library, numpy, history, how, settings, pool):
+    """The same by wte; how: "dense", "sparse" or "fused"."""
+    table = c.c_void_p()
+    library.call("table_create", ROWS, DIM, wte.F32, None, c.byref(table))
+    c.memmove(library.lib.wte_table_data(table), history.start.ctypes.data, history.start.nbytes)
+    made = library.optim(table, lr=0.05, pool=pool, **settings)
+    grad = library.grad(ROWS, DIM, kind=DENSE if how == "dense" else SPARSE)
+    for step in range(STEPS):
+        ids = numpy.ascontiguousarray(history.ids[step], dtype=numpy.int64)
+        given = wte.Ids(data=ids.ctypes.data, type=wte.I64, count=IDS)
+        d_out = history.d_out[step].ctypes.data
+        library.call("optim_set_lr", made, history.lr[step])
+        library.call("optim_prepare", made, given)
+        if how == "fused":
+            library.call("optim_step_lookup", made, given, d_out, 0, None)
+            continue
+        library.lib.wte_grad_zero(grad)
+        library.call("grad_lookup", grad, given, d_out, 0, None)
+        library.call("optim_step", made, grad)
+    library.call("optim_finish", made)
+    got = numpy.empty((ROWS, DIM), dtype=numpy.float32)
+    c.memmove(got.ctypes.data, library.lib.wte_table_data(table), got.nbytes)
+    library.lib.wte_optim_free(made)
+    library.lib.wte_grad_free(grad)
+    library.lib.wte_table_free(table)
+    return got
 
 
 def by_torch(torch, numpy, history, make, sparse, dtype):
@@ -163,12 +142,12 @@ def numpy_cases():
 
 class Comparison:
     def __init__(self, numpy, library):
-        self.numpy, self.wte = numpy, Wte(library)
+        self.numpy, self.library, self.pools = numpy, library, [None, library.pool(2)]
         self.runs, self.wrong, self.largest = 0, 0, 0.0
 
     def check(self, name, ways, settings, history, want):
         for way in ways:
-            got = self.wte.run(self.numpy, history, way, settings, self.runs % 2)
+            got = by_wte(self.library, self.numpy, history, way, settings, self.pools[self.runs % 2])
             error = float((abs(got - want) / (1 + abs(want))).max())
             self.runs += 1
             self.largest = max(self.largest, error)

@@ -102,6 +102,18 @@ class GradRows(c.Structure):
     _fields_ = [("n", c.c_uint64), ("cols", c.c_uint64), ("ids", c.POINTER(c.c_uint64)), ("values", c.POINTER(c.c_float))]
 
 
+class OptimOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("kind", c.c_int), ("decay", c.c_int), ("rounding", c.c_int)]
+    _fields_ += [(name, c.c_uint32) for name in ("nesterov", "amsgrad", "decay_touched")]
+    _fields_ += [(name, c.c_double) for name in ("lr", "momentum", "dampening", "beta1", "beta2", "eps", "weight_decay")]
+    _fields_ += [(name, c.c_double) for name in ("lr_decay", "initial_accumulator")]
+    _fields_ += [("seed", c.c_uint64), ("trainable", c.c_void_p), ("max_bytes", c.c_uint64)]
+    _fields_ += [("pool", c.c_void_p), ("allocator", c.c_void_p)]
+
+
+SGD, ADAM, ADAMW, LAZY_ADAM, ADAGRAD, ROWWISE_ADAGRAD, ADAFACTOR = range(7)
+
+
 class BackwardOptions(c.Structure):
     _fields_ = [
         ("struct_size", c.c_size_t),
@@ -171,6 +183,13 @@ class Library:
         self.lib.wte_head_logits.argtypes = [c.c_void_p] * 4 + [c.c_size_t, c.c_void_p]
         self.lib.wte_pool_create.argtypes = [c.c_uint32, c.c_void_p, c.c_void_p]
         self.lib.wte_pool_free.argtypes = [c.c_void_p]
+        self.lib.wte_optim_create.argtypes = [c.c_void_p] * 4
+        self.lib.wte_optim_free.argtypes = [c.c_void_p]
+        self.lib.wte_optim_set_lr.argtypes = [c.c_void_p, c.c_double, c.c_void_p]
+        self.lib.wte_optim_prepare.argtypes = [c.c_void_p, Ids, c.c_void_p]
+        self.lib.wte_optim_step.argtypes = [c.c_void_p] * 3
+        self.lib.wte_optim_step_lookup.argtypes = [c.c_void_p, Ids, c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p]
+        self.lib.wte_optim_step_bag.argtypes = [c.c_void_p, Ids, Ids, c.c_void_p, c.c_void_p, c.c_size_t] + [c.c_void_p] * 2
 
     def call(self, name, *arguments):
         """Call wte_<name> with an error struct as its last argument; raise what it reports."""
@@ -213,6 +232,12 @@ class Library:
         """A gradient of zeros; to be freed with grad_free."""
         made, given = c.c_void_p(), GradOptions(struct_size=c.sizeof(GradOptions), **options)
         self.call("grad_create", rows, cols, c.byref(given), c.byref(made))
+        return made
+
+    def optim(self, table, **options):
+        """An optimizer of a table; to be freed with optim_free, before it."""
+        made, given = c.c_void_p(), OptimOptions(struct_size=c.sizeof(OptimOptions), **options)
+        self.call("optim_create", table, c.byref(given), c.byref(made))
         return made
 
     def grad_rows(self, grad):

@@ -202,6 +202,66 @@ static void steps_of_touched_rows_are_the_same_by_every_path_and_number_of_threa
         compare_paths(&plain[k], WTE_F32, &histories[1], BY_DENSE, BY_LOOKUP, 8);
 }
 
+/* So much that threads share it, and half of it for one row, which is summed by all of them. */
+static void check_shared(const wte_optim_options *opt, bool dense, wte_pool *pool)
+{
+    enum { MANY = 3000, TALL = 700, WIDTH = 70 };
+    static int64_t ids[MANY];
+    static float d_out[MANY * WIDTH];
+    uint64_t noise = 6;
+    wte_optim_options with_pool = *opt;
+    wte_error err;
+    with_pool.pool = pool;
+    wte_table *t[2] = { noise_table(TALL, WIDTH, WTE_F32, 1),
+                        noise_table(TALL, WIDTH, WTE_F32, 1) };
+    wte_optim *o[2] = { optim_of(t[0], opt), optim_of(t[1], &with_pool) };
+    for (int s = 0; s < 3; s++) {
+        for (size_t i = 0; i < MANY; i++)
+            ids[i] = i % 2 ? 77 : (int64_t)(test_noise(&noise) % TALL);
+        for (size_t i = 0; i < MANY * WIDTH; i++)
+            d_out[i] = (float)(int32_t)test_noise(&noise) * 0x1p-31f;
+        if (s == 1) d_out[WIDTH * 3] = NAN; /* in the heavy row */
+        for (int i = 0; i < 2; i++) {
+            const path by = dense ? BY_DENSE : i ? BY_LOOKUP : BY_SPARSE;
+            const wte_status status = step_by(o[i], t[i], by, some_ids(ids, MANY), d_out, &err);
+            if (s == 1)
+                assert_fails(status, err, WTE_E_RANGE, 77, "1 rows");
+            else
+                assert_ok(status, err);
+        }
+    }
+    for (int i = 0; i < 2; i++) finish(o[i]);
+    assert_memory_equal(wte_table_data(t[0]), wte_table_data(t[1]), table_bytes(t[0]));
+    assert_same_state(o[0], o[1]);
+    for (int i = 0; i < 2; i++) {
+        wte_optim_free(o[i]);
+        wte_table_free(t[i]);
+    }
+}
+
+static void large_steps_have_the_same_bits_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    const wte_optim_options all[] = {
+        SETTING(.momentum = 0.9),
+        SETTING(.kind = WTE_OPTIM_ADAMW, .weight_decay = 0.1),
+        SETTING(.kind = WTE_OPTIM_LAZY_ADAM),
+        SETTING(.kind = WTE_OPTIM_ROWWISE_ADAGRAD),
+        SETTING(.kind = WTE_OPTIM_ADAFACTOR),
+    };
+    for (uint32_t threads = 1; threads <= 8; threads *= 2) {
+        wte_pool *pool;
+        wte_error err;
+        assert_ok(wte_pool_create(threads, &pool, &err), err);
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+            const wte_optim_kind kind = all[k].kind;
+            if (kind != WTE_OPTIM_ADAFACTOR) check_shared(&all[k], false, pool);
+            if (kind != WTE_OPTIM_LAZY_ADAM) check_shared(&all[k], true, pool);
+        }
+        wte_pool_free(pool);
+    }
+}
+
 static void dense_steps_have_the_same_bits_for_any_number_of_threads(void **state)
 {
     (void)state;
@@ -314,6 +374,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sparse_steps_of_dense_semantics_equal_dense_ones),
         cmocka_unit_test(rows_that_rest_for_long_equal_dense_ones),
         cmocka_unit_test(steps_of_touched_rows_are_the_same_by_every_path_and_number_of_threads),
+        cmocka_unit_test(large_steps_have_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(dense_steps_have_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(tables_of_16_bits_catch_up_bit_for_bit),
         cmocka_unit_test(small_steps_add_up_by_chance_or_in_a_master_copy),

@@ -50,7 +50,8 @@ static void point(scene *s, const setting *k)
     s->job.v = k->adam || k->adagrad ? s->array[V] : NULL;
     s->job.most = k->most ? s->array[Y] : NULL;
     s->job.g = k->idle ? NULL : s->array[G];
-    for (size_t i = 0; i < 4; i++) s->job.fetch[i] = (const char *)s->array[P];
+    s->job.next_p = s->job.next_m = (const char *)s->array[P];
+    s->job.next_v = s->job.next_most = (const char *)s->array[P];
 }
 
 static scene make_scene(const setting *k, size_t n, int kind, const wte__factors *by, uint64_t seed)

@@ -84,6 +84,12 @@ def train():
     for law in ("uniform", "zipf"):
         yield Goal("train", f"train scatter {law}", ("PyTorch",), 1.2, "1.2x PyTorch's index_add_")
         yield Goal("train", f"train sparse gradient {law}", ("PyTorch",), 1.2, "1.2x PyTorch's coalesce")
+        yield Goal("train", f"train SGD step {law}", ("PyTorch",), 1.2, "1.2x PyTorch's SGD")
+        for kind in ("row-wise Adagrad", "Adagrad"):
+            yield Goal("train", f"train {kind} step {law}", ("FBGEMM",), at_most(1.1), "at most 1.1x FBGEMM, which merges nothing")
+        yield Goal("train", f"train lazy Adam step {law}", ("PyTorch",), 5, "5x PyTorch's SparseAdam")
+        yield Goal("train", f"train Adam step {law}", ("PyTorch",), 2.5, "2.5x PyTorch's SparseAdam, which is lazy")
+        yield Goal("train", f"train bag step {law}", ("FBGEMM",), 1.3, "1.3x FBGEMM")
 
 
 def all_goals():

@@ -33,6 +33,39 @@ typedef struct peers_bag_call {
 
 /* The call's bags in `parts` parts, spread over the pool's threads. */
 WTE_API void peers_bags(wte_pool *pool, const peers_bag_call *call);
+/* std::function<int(eleven arguments)>: Adagrad of rows by gradients of their own. */
+typedef struct step_function {
+    const void *stored[2];
+    const void *manager;
+    int (*invoke)(const struct step_function *self, const int *ids, const uint64_t *numbers,
+                  float *const *table, const float *const *d_out, float *const *state,
+                  const int64_t *const *id, const float *eps, const float *lr, const float *decay,
+                  const double *const *counter, const int64_t *half_life);
+} step_function;
+
+/* std::function<bool(ten arguments)>: row-wise Adagrad of the members of bags. */
+typedef struct bag_step_function {
+    const void *stored[2];
+    const void *manager;
+    bool (*invoke)(const struct bag_step_function *self, const int64_t *bags, const int64_t *ids,
+                   const int64_t *rows, float *const *table, const float *const *d_out,
+                   float *const *state, const int64_t *const *id, const int64_t *const *offsets,
+                   const float *eps, const float *lr);
+} bag_step_function;
+
+typedef struct peers_step_call {
+    const void *function; /* a step_function, or with bags a bag_step_function */
+    float *table, *state;
+    const float *d_out;           /* a vector for each id, or for each bag */
+    const int64_t *ids, *offsets; /* offsets: bags + 1, or NULL */
+    int64_t rows, cols, n, parts; /* n: ids, or bags */
+    float eps, lr;
+    bool *done; /* of each part: the kernel found nothing wrong */
+} peers_step_call;
+
+/* The call's ids or bags in `parts` parts, spread over the pool's threads: rows that two of them
+ * name are changed by both at once, as FBGEMM's callers have it. */
+WTE_API void peers_steps(wte_pool *pool, const peers_step_call *call);
 /* Reads a block once, each thread its share, in so many streams at a time; returns what keeps the
  * compiler from leaving the reads out. streams: 1, 2, 4 or 8. */
 WTE_API uint64_t peers_read(wte_pool *pool, const void *block, uint64_t bytes, uint32_t streams);
@@ -54,6 +87,45 @@ static void bags_part(void *ctx, uint64_t part)
 void peers_bags(wte_pool *pool, const peers_bag_call *call)
 {
     wte__parallel(pool, (uint64_t)call->parts, bags_part, (void *)(uintptr_t)call);
+}
+
+static void step_ids(const peers_step_call *call, int64_t first, int64_t n, uint64_t part)
+{
+    const step_function *function = call->function;
+    const int ids = (int)n;
+    const uint64_t numbers = (uint64_t)(call->rows * call->cols);
+    const float *d_out = call->d_out + first * call->cols, decay = 0;
+    const int64_t *id = call->ids + first, half_life = 0;
+    const double *counter = NULL;
+    call->done[part] =
+        function->invoke(function, &ids, &numbers, &call->table, &d_out, &call->state, &id,
+                         &call->eps, &call->lr, &decay, &counter, &half_life) == ids;
+}
+
+static void step_bags(const peers_step_call *call, int64_t first, int64_t bags, uint64_t part)
+{
+    const bag_step_function *function = call->function;
+    const int64_t *offsets = call->offsets + first, *id = call->ids + offsets[0];
+    const int64_t ids = offsets[bags] - offsets[0];
+    const float *d_out = call->d_out + first * call->cols;
+    call->done[part] = function->invoke(function, &bags, &ids, &call->rows, &call->table, &d_out,
+                                        &call->state, &id, &offsets, &call->eps, &call->lr);
+}
+
+static void step_part(void *ctx, uint64_t part)
+{
+    const peers_step_call *call = ctx;
+    const int64_t first = call->n * (int64_t)part / call->parts;
+    const int64_t n = call->n * ((int64_t)part + 1) / call->parts - first;
+    if (call->offsets)
+        step_bags(call, first, n, part);
+    else
+        step_ids(call, first, n, part);
+}
+
+void peers_steps(wte_pool *pool, const peers_step_call *call)
+{
+    wte__parallel(pool, (uint64_t)call->parts, step_part, (void *)(uintptr_t)call);
 }
 
 typedef struct read_call {

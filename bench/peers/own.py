@@ -110,6 +110,31 @@ class Wte(wte.Library):
         run.end = lambda: self.lib.wte_grad_free(grad)
         return grad, run
 
+    def steps(self, values, batches, d_out, pool, bag=0, prepares=False, **settings):
+        """A table that begins with these values, as an array that shares its memory, and a call that steps by the batch."""
+        table, cols = c.c_void_p(), values.shape[1]
+        self.call("table_create", len(values), cols, wte.F32, None, c.byref(table))
+        at = c.cast(self.lib.wte_table_data(table), c.POINTER(c.c_float))
+        array = numpy.ctypeslib.as_array(at, values.shape)
+        array[:] = values
+        made, given = self.optim(table, pool=pool, **settings), [ids_of(batch) for batch in batches]
+        asked, none = options(wte.BagOptions, bag_ids=bag), wte.Ids(type=wte.I64)
+
+        def run(i):
+            if prepares:
+                self.call("optim_prepare", made, given[i])
+            if bag:
+                self.call("optim_step_bag", made, given[i], none, c.byref(asked), d_out.ctypes.data, 0, None)
+            else:
+                self.call("optim_step_lookup", made, given[i], d_out.ctypes.data, 0, None)
+
+        def over():
+            self.lib.wte_optim_free(made)
+            self.lib.wte_table_free(table)
+
+        run.end = over
+        return array, run
+
     def losses(self, source, hidden, targets, pool, gradients=()):
         """gradients: none, or arrays for hidden and for the table. Returns the result's struct and the call."""
         vectors, asked = hidden_of(hidden), options(HeadOptions, pool=pool)
@@ -148,6 +173,8 @@ class Native:
         self.lib.peers_read.argtypes = [c.c_void_p, c.c_void_p, c.c_uint64, c.c_uint32]
         self.lib.peers_bags.argtypes = [c.c_void_p, c.c_void_p]
         self.lib.peers_bags.restype = None
+        self.lib.peers_steps.argtypes = [c.c_void_p, c.c_void_p]
+        self.lib.peers_steps.restype = None
 
     def pool(self, threads):
         made, error = c.c_void_p(), wte.Error()

@@ -72,6 +72,19 @@ class Torch:
 
         return run
 
+    def steps(self, table, d_out, batches, threads, kind, **settings):
+        """A step of torch.optim.<kind> by the sparse gradient that a backward of this batch leaves."""
+        weights, come = torch.from_numpy(table).requires_grad_(), torch.from_numpy(d_out)
+        given = [torch.from_numpy(batch).unsqueeze(0) for batch in batches]
+        optimizer = getattr(torch.optim, kind)([weights], **settings)
+
+        def run(i):
+            torch.set_num_threads(threads)
+            weights.grad = torch.sparse_coo_tensor(given[i], come, weights.shape)
+            optimizer.step()
+
+        return run
+
     def logits(self, table, hidden, out, threads):
         self.need_blas()
         weights, given, target = (torch.from_numpy(array) for array in (table, hidden, out))

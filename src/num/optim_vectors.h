@@ -135,6 +135,16 @@ OPTIM_INLINE void one_step(row_part *x, vec g, const rule *r, how k)
     }
 }
 
+/* A line of each row that will be wanted next. */
+OPTIM_INLINE void fetch_line(const wte__update *job, size_t c, how k)
+{
+    const size_t at = c * sizeof(float);
+    __builtin_prefetch(job->next_p + at);
+    if (k.adam || k.momentum) __builtin_prefetch(job->next_m + at);
+    if (k.adam || k.adagrad) __builtin_prefetch(job->next_v + at);
+    if (k.most) __builtin_prefetch(job->next_most + at);
+}
+
 /* Steps --------------------------------------------------------------------------------------- */
 
 OPTIM_INLINE vec step_lanes(const wte__update *job, size_t c, size_t n, const rule *r, how k,
@@ -155,7 +165,7 @@ OPTIM_INLINE bool step_columns(const wte__update *given, how k)
     vec seen = vec_zero();
     size_t c = 0;
     for (; job.n - c >= line; c += line) {
-        for (size_t i = 0; i < 4; i++) __builtin_prefetch(job.fetch[i] + c * sizeof(float));
+        fetch_line(&job, c, k);
         for (size_t i = 0; i < line; i += VEC_LANES)
             seen = step_lanes(&job, c + i, VEC_LANES, &r, k, seen);
     }
@@ -264,9 +274,7 @@ OPTIM_INLINE bool idle_columns(const idle_job *job, how k)
     vec seen = vec_zero();
     size_t c = 0;
     for (; cols - c >= group; c += group) {
-        for (size_t at = c; at < c + group; at += 64 / sizeof(float))
-            for (size_t i = 0; i < 4; i++)
-                __builtin_prefetch(job->row.fetch[i] + at * sizeof(float));
+        for (size_t at = c; at < c + group; at += 64 / sizeof(float)) fetch_line(&job->row, at, k);
         seen = idle_lanes(job, c, OPTIM_GROUP, VEC_LANES, k, seen);
     }
     for (size_t n; c < cols; c += n) {

@@ -64,6 +64,7 @@ static void choose_kernels(wte_optim *o)
 {
     const wte__kernels *k = wte__kernels_get();
     const bool half = o->shape.dtype == WTE_F16;
+    o->kernels = k;
     o->widen = half ? k->f16_to_f32 : k->bf16_to_f32;
     o->round = half ? k->f32_to_f16 : k->f32_to_bf16;
     o->chance = half ? k->chance_f16 : k->chance_bf16;
@@ -157,6 +158,7 @@ void wte_optim_free(wte_optim *o)
     if (!o) return;
     const wte_allocator *a = o->opt.allocator;
     wte__optim_release(a, o->bytes, o->block);
+    wte__parts_free(&o->parts);
     wte__free(a, o->listed, o->listed_cap * sizeof *o->listed);
     wte__free(a, o, sizeof *o);
 }
@@ -215,20 +217,15 @@ typedef struct catch_job {
     uint64_t n;
 } catch_job;
 
-/* Where rows lie that come next. */
-static void fetch_next(const catch_job *job, uint64_t at, wte__optim_hand *hand)
+/* Where the row lies that comes next, before `end`: other threads are busy behind it. */
+static void fetch_next(const catch_job *job, uint64_t at, uint64_t end, wte__optim_hand *hand)
 {
     const wte_optim *o = job->o;
-    const uint64_t later = at + 1 < job->n ? at + 1 : at;
+    const uint64_t later = at + 1 < end ? at + 1 : at;
     const uint64_t row = job->rows ? job->rows[later] : later;
     uint64_t rank = wte__optim_rank_of(o, row);
     if (rank >= o->shape.trainable) rank = o->shape.trainable - 1;
-    const float *m = wte__optim_at(o, WTE__OPTIM_FIRST, rank);
-    const float *v = wte__optim_at(o, WTE__OPTIM_SECOND, rank);
-    const void *p = o->narrow ? (const void *)m : o->data + row * o->row_bytes;
-    hand->job.fetch[0] = p;
-    hand->job.fetch[1] = (const char *)m;
-    hand->job.fetch[2] = hand->job.fetch[3] = (const char *)(v ? v : m);
+    wte__optim_next(o, row, rank, &hand->job);
 }
 
 static wte_status catch_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_error *err)
@@ -237,13 +234,14 @@ static wte_status catch_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_erro
     wte_optim *o = job->o;
     uint32_t *noted = o->block[WTE__OPTIM_NOTED];
     wte__optim_hand hand = wte__optim_hand_of(o, slot);
-    const uint64_t begin = chunk * CHUNK, left = job->n - begin;
-    (void)err;
-    for (uint64_t i = begin; i < begin + (left < CHUNK ? left : CHUNK); i++) {
+    const uint64_t begin = chunk * CHUNK;
+    const uint64_t end = job->n - begin < CHUNK ? job->n : begin + CHUNK;
+    (void)err; /* nothing here can fail */
+    for (uint64_t i = begin; i < end; i++) {
         const uint64_t row = job->rows ? job->rows[i] : i;
         if (!wte__optim_trains(o, row)) continue;
         const uint64_t rank = wte__optim_rank_of(o, row);
-        fetch_next(job, i, &hand);
+        fetch_next(job, i, end, &hand);
         wte__optim_move(o, row, rank, NULL, NULL, &hand);
         noted[rank] = o->noted;
     }

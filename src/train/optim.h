@@ -61,11 +61,13 @@ struct wte_optim {
     float last_lr;
     /* what kernels are told of every row */
     wte__update rule;
+    const wte__kernels *kernels;
     bool (*step)(const wte__update *job);
     bool (*idle)(const wte__update *job, size_t n, size_t calm);
     void (*widen)(const void *src, void *dst, size_t n);
     void (*round)(const void *src, void *dst, size_t n);
     void (*chance)(const float *src, void *dst, size_t n, uint64_t key);
+    wte__parts parts; /* of the last fused step: their memory is kept */
     uint64_t *listed; /* rows, for wte_optim_prepare */
     size_t listed_cap;
 };
@@ -134,6 +136,22 @@ wte__factors wte__optim_factors(const wte_optim *o, uint64_t t, bool decays);
 /* One row takes the noted steps that it is behind, and then, unless g is NULL, the one of `by`. */
 void wte__optim_move(wte_optim *o, uint64_t row, uint64_t rank, const float *g,
                      const wte__factors *by, wte__optim_hand *hand);
+/* What kernels prefetch meanwhile: a row and its state. */
+static inline void wte__optim_next(const wte_optim *o, uint64_t row, uint64_t rank,
+                                   wte__update *job)
+{
+    const float *by_row = wte__optim_floats(o, WTE__OPTIM_BY_ROW);
+    const char *p = o->data + row * o->row_bytes;
+    if (by_row) __builtin_prefetch(by_row + rank);
+    job->next_m = (const char *)wte__optim_at(o, WTE__OPTIM_FIRST, rank);
+    job->next_v = (const char *)wte__optim_at(o, WTE__OPTIM_SECOND, rank);
+    job->next_most = (const char *)wte__optim_at(o, WTE__OPTIM_MOST, rank);
+    job->next_p = p;
+    if (!o->narrow) return;
+    for (size_t at = 0; at < o->row_bytes; at += 64) __builtin_prefetch(p + at);
+    const float *master = wte__optim_at(o, WTE__OPTIM_MASTER, rank);
+    job->next_p = master ? (const char *)master : o->block[WTE__OPTIM_SCRATCH];
+}
 /* Note a step that not all rows have taken; there is room for it. */
 void wte__optim_note(wte_optim *o, const wte__factors *by);
 

@@ -62,7 +62,7 @@ static void each_row(factor_job *job, row_work work)
 static void mean_of_row(factor_job *job, uint64_t row, uint64_t rank, wte__optim_hand *hand)
 {
     const wte_optim *o = job->o;
-    const wte__kernels *k = wte__kernels_get();
+    const wte__kernels *k = o->kernels;
     const float *g = job->g + row * o->shape.cols;
     float *mean = wte__optim_floats(o, WTE__OPTIM_BY_ROW) + rank;
     uint8_t *marks = o->block[WTE__OPTIM_MARKS];

@@ -137,7 +137,7 @@ static wte__factors rowwise_factors(const wte_optim *o, uint64_t rank, const wte
 {
     float *sum = wte__optim_floats(o, WTE__OPTIM_BY_ROW) + rank;
     const float l2 = o->rule.l2;
-    *sum += wte__kernels_get()->sum_squares(job->g, job->p, l2, job->n) / (float)job->n;
+    *sum += o->kernels->sum_squares(job->g, job->p, l2, job->n) / (float)job->n;
     wte__factors f = *by;
     f.lr = by->lr / (sqrtf(*sum) + job->eps);
     if (l2 != 0) f.keep = 1 - f.lr * l2;

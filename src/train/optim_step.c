@@ -8,8 +8,13 @@
 #include "base/thread.h"
 #include "train/optim.h"
 
-/* Rows that a thread takes at a time. */
-#define CHUNK UINT64_C(64)
+/* Shares of the rows for each thread: no more than make up for threads that are held up. Each is a
+ * stretch of the table, so that threads keep off each other's rows. */
+#define SHARES_PER_THREAD UINT64_C(4)
+/* Gradients of fewer bytes than this are not worth waking threads for. */
+#define SHARED_BYTES (UINT64_C(64) << 10)
+/* Columns of a row that is summed by several threads. */
+#define PIECE_COLS UINT64_C(64)
 /* What is prefetched lies so many bytes of rows ahead, each counted as so many more; at least one
  * row and at most so many. */
 #define AHEAD      UINT64_C(6144)
@@ -21,6 +26,8 @@ typedef struct step_job {
     const wte__optim_source *from;
     wte__factors by;
     uint64_t ahead;
+    uint64_t shares, heavy; /* rows with more parts than `heavy` are left to take_heavy */
+    uint64_t row, pieces;   /* of sum_piece */
     atomic_uint_fast64_t bad, first_bad;
 } step_job;
 
@@ -29,69 +36,143 @@ static uint64_t row_of(const wte__optim_source *from, uint64_t u)
     return from->rows ? from->rows[u] : u;
 }
 
-/* Where the row and its state lie that come some rows after number u: they are prefetched line by
- * line while u is worked on. Gradients are read in order, or fetched by their own kernel. */
-static void fetch_ahead(const step_job *job, uint64_t u, wte__update *rule)
+/* Where the row and its state lie that come some rows after number u, but before `end`: they are
+ * prefetched line by line while u is worked on. Gradients are read in order, or fetched by their
+ * own kernel. */
+static void fetch_ahead(const step_job *job, uint64_t u, uint64_t end, wte__update *rule)
 {
     const wte_optim *o = job->o;
-    const uint64_t n = job->from->n;
-    const uint64_t row = row_of(job->from, n - u > job->ahead ? u + job->ahead : n - 1);
+    const uint64_t row = row_of(job->from, end - u > job->ahead ? u + job->ahead : end - 1);
     uint64_t rank = wte__optim_rank_of(o, row);
     if (rank >= o->shape.trainable) rank = o->shape.trainable - 1;
-    const float *by_row = wte__optim_floats(o, WTE__OPTIM_BY_ROW);
-    const void *p = o->narrow ? NULL : o->data + row * o->row_bytes;
-    const void *at[] = { p, wte__optim_at(o, WTE__OPTIM_FIRST, rank),
-                         wte__optim_at(o, WTE__OPTIM_SECOND, rank),
-                         wte__optim_at(o, o->narrow ? WTE__OPTIM_MASTER : WTE__OPTIM_MOST, rank) };
-    if (by_row) __builtin_prefetch(by_row + rank);
-    if (o->narrow) __builtin_prefetch(o->data + row * o->row_bytes);
-    for (size_t i = 0; i < 4; i++) rule->fetch[i] = at[i] ? at[i] : (const char *)rule->g;
+    wte__optim_next(o, row, rank, rule);
 }
 
-/* Row number u of the source, with its gradient g. */
-static void take_row(step_job *job, uint64_t u, const float *g, wte__optim_hand *hand)
+static void leave_out(step_job *job, uint64_t row)
+{
+    uint64_t first = atomic_load(&job->first_bad);
+    while (row < first && !atomic_compare_exchange_weak(&job->first_bad, &first, row)) {
+    }
+    atomic_fetch_add(&job->bad, 1);
+}
+
+/* Row number u of the source, with its gradient g; those before `end` come next. */
+static void take_row(step_job *job, uint64_t u, uint64_t end, const float *g, wte__optim_hand *hand)
 {
     wte_optim *o = job->o;
     const uint64_t row = row_of(job->from, u), rank = wte__optim_rank_of(o, row);
+    if (!wte__optim_trains(o, row)) return;
     hand->job.g = g;
-    fetch_ahead(job, u, &hand->job);
-    if (!wte__kernels_get()->all_finite(g, hand->job.n)) {
-        uint64_t first = atomic_load(&job->first_bad);
-        while (row < first && !atomic_compare_exchange_weak(&job->first_bad, &first, row)) {
-        }
-        atomic_fetch_add(&job->bad, 1);
+    fetch_ahead(job, u, end, &hand->job);
+    if (!o->kernels->all_finite(g, hand->job.n)) {
+        leave_out(job, row);
         g = NULL;
     }
     wte__optim_move(o, row, rank, g, &job->by, hand);
     if (o->dense && job->from->rows) ((uint32_t *)o->block[WTE__OPTIM_NOTED])[rank] = o->noted + 1;
 }
 
-static wte_status take_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_error *err)
+/* Rows number begin to end - 1 of the source. */
+static void take_run(step_job *job, uint64_t begin, uint64_t end, wte__optim_hand *hand)
 {
-    step_job *job = ctx;
     const wte__optim_source *from = job->from;
-    const uint64_t begin = chunk * CHUNK, cols = job->o->shape.cols;
-    const uint64_t end = from->n - begin < CHUNK ? from->n : begin + CHUNK;
-    wte__optim_hand hand = wte__optim_hand_of(job->o, slot);
-    const uint64_t group = from->parts ? wte__optim_group(cols) : 1;
-    (void)err; /* nothing here can fail */
+    const uint64_t cols = job->o->shape.cols, group = wte__optim_group(cols);
     for (uint64_t u = begin, some; u < end; u += some) {
         some = end - u < group ? end - u : group;
-        const float *g = hand.g;
-        if (from->parts) {
+        const float *g = from->values ? from->values + u * cols : hand->g;
+        if (!from->values) {
             wte__scatter sum = wte__parts_job(from->parts, u, some, 0, cols);
-            sum.out = hand.g;
+            sum.out = hand->g;
             sum.out_stride = (size_t)cols;
             sum.cold = u == begin;
             wte__parts_run(from->parts, &sum);
-        } else {
-            g = from->values + u * cols;
         }
-        for (uint64_t i = 0; i < some; i++)
-            if (wte__optim_trains(job->o, row_of(from, u + i)))
-                take_row(job, u + i, g + i * cols, &hand);
+        for (uint64_t i = 0; i < some; i++) take_row(job, u + i, end, g + i * cols, hand);
     }
+}
+
+static uint64_t parts_of(const wte__optim_source *from, uint64_t u)
+{
+    return from->parts ? from->parts->first[u + 1] - from->parts->first[u] : 1;
+}
+
+/* The first row of a share: shares have equal numbers of parts. */
+static uint64_t share_begin(const step_job *job, uint64_t share)
+{
+    const wte__parts *p = job->from->parts;
+    uint64_t low = 0, high = job->from->n;
+    if (!p) return high * share / job->shares;
+    const uint64_t part = p->count * share / job->shares;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (p->first[middle] < part)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static wte_status take_share(void *ctx, uint64_t share, uint32_t slot, wte_error *err)
+{
+    step_job *job = ctx;
+    const uint64_t end = share_begin(job, share + 1);
+    uint64_t begin = share_begin(job, share);
+    wte__optim_hand hand = wte__optim_hand_of(job->o, slot);
+    (void)err; /* nothing here can fail */
+    for (uint64_t u = begin; u < end; u++) {
+        if (parts_of(job->from, u) <= job->heavy) continue;
+        take_run(job, begin, u, &hand);
+        begin = u + 1;
+    }
+    take_run(job, begin, end, &hand);
     return WTE_OK;
+}
+
+/* Columns of the sum of one row that has many parts. */
+static void sum_piece(void *ctx, uint64_t piece)
+{
+    const step_job *job = ctx;
+    const uint64_t cols = job->o->shape.cols, units = (cols + PIECE_COLS - 1) / PIECE_COLS;
+    const uint64_t begin = units * piece / job->pieces * PIECE_COLS;
+    const uint64_t end = units * (piece + 1) / job->pieces * PIECE_COLS;
+    if (begin < cols)
+        wte__parts_sum(job->from->parts, job->row, begin, end < cols ? end : cols,
+                       wte__optim_hand_of(job->o, 0).g + begin);
+}
+
+/* Rows with more parts than a share should have: all threads sum each, and one takes its step. */
+static void take_heavy(step_job *job)
+{
+    const uint32_t threads = job->o->shape.threads;
+    job->pieces = (job->o->shape.cols + PIECE_COLS - 1) / PIECE_COLS;
+    if (job->pieces > threads) job->pieces = threads;
+    for (job->row = 0; job->row < job->from->n; job->row++) {
+        if (parts_of(job->from, job->row) <= job->heavy) continue;
+        wte__optim_hand hand = wte__optim_hand_of(job->o, 0);
+        wte__parallel(job->o->opt.pool, job->pieces, sum_piece, job);
+        take_row(job, job->row, job->row + 1, hand.g, &hand);
+    }
+}
+
+static void take_rows(wte_optim *o, const wte__optim_source *from, const wte__factors *by,
+                      wte__optim_bad *bad)
+{
+    const uint64_t row_bytes = o->shape.cols * sizeof(float);
+    const uint64_t ahead = 1 + AHEAD / (row_bytes + ROW_MORE);
+    const uint64_t count = from->parts ? from->parts->count : from->n;
+    step_job job = { .o = o, .from = from, .by = *by, .shares = 1, .heavy = UINT64_MAX };
+    job.ahead = ahead < AHEAD_ROWS ? ahead : AHEAD_ROWS;
+    atomic_init(&job.first_bad, WTE_NOWHERE);
+    if (o->shape.cols == 0 || o->shape.trainable == 0 || from->n == 0) return;
+    if (o->shape.threads > 1 && count >= SHARED_BYTES / row_bytes) {
+        job.shares = o->shape.threads * SHARES_PER_THREAD;
+        job.heavy = count / job.shares + 1;
+    }
+    const wte_status status = wte__parallel_try(o->opt.pool, job.shares, take_share, &job, NULL);
+    (void)status;
+    if (from->parts && job.shares > 1) take_heavy(&job);
+    *bad = (wte__optim_bad){ job.bad, job.first_bad };
 }
 
 /* Whether the settings let rows without a gradient be passed over. */
@@ -124,21 +205,6 @@ static wte_status left_out(const wte_optim *o, const wte__optim_bad *bad, wte_er
                      " rows, the first of them row %" PRIu64
                      ", hold NaN or infinity; these rows were left as they are",
                      o->steps, bad->count, bad->first);
-}
-
-static void take_rows(wte_optim *o, const wte__optim_source *from, const wte__factors *by,
-                      wte__optim_bad *bad)
-{
-    const uint64_t row_bytes = o->shape.cols * sizeof(float);
-    const uint64_t ahead = 1 + AHEAD / (row_bytes + ROW_MORE);
-    step_job job = { .o = o, .from = from, .by = *by };
-    job.ahead = ahead < AHEAD_ROWS ? ahead : AHEAD_ROWS;
-    atomic_init(&job.first_bad, WTE_NOWHERE);
-    if (o->shape.cols == 0 || o->shape.trainable == 0) return;
-    const wte_status status =
-        wte__parallel_try(o->opt.pool, (from->n + CHUNK - 1) / CHUNK, take_chunk, &job, NULL);
-    (void)status;
-    *bad = (wte__optim_bad){ job.bad, job.first_bad };
 }
 
 static wte_status take_step(wte_optim *o, const wte__optim_source *from, wte_error *err)
@@ -198,24 +264,23 @@ static wte_grad_options fused_options(const wte_optim *o)
     return how;
 }
 
-static wte_status step_parts(wte_optim *o, wte__parts *parts, wte_error *err)
+/* By the parts that were put in order in the optimizer's own memory. */
+static wte_status step_parts(wte_optim *o, wte_error *err)
 {
-    const wte__optim_source from = { .n = parts->n, .rows = parts->rows, .parts = parts };
-    const wte_status status = take_step(o, &from, err);
-    wte__parts_free(parts);
-    return status;
+    const wte__optim_source from = { .n = o->parts.n, .rows = o->parts.rows, .parts = &o->parts };
+    return take_step(o, &from, err);
 }
 
 wte_status wte_optim_step_lookup(wte_optim *o, wte_ids ids, const void *d_out, size_t row_bytes,
                                  const wte_backward_options *back, wte_error *err)
 {
     const wte__bag_back given = { .ids = ids, .d_out = d_out, .row_bytes = row_bytes };
-    wte__parts parts;
     WTE_TRY(wte__need(o, "wte_optim_step_lookup: o", err));
     WTE_TRY(check_sparse(o, err));
     const wte_grad_options how = fused_options(o);
-    WTE_TRY(wte__parts_of_lookup(o->shape.rows, o->shape.cols, &given, back, &how, &parts, err));
-    return step_parts(o, &parts, err);
+    WTE_TRY(
+        wte__parts_again_lookup(o->shape.rows, o->shape.cols, &given, back, &how, &o->parts, err));
+    return step_parts(o, err);
 }
 
 wte_status wte_optim_step_bag(wte_optim *o, wte_ids ids, wte_ids offsets,
@@ -223,10 +288,9 @@ wte_status wte_optim_step_bag(wte_optim *o, wte_ids ids, wte_ids offsets,
                               const wte_backward_options *back, wte_error *err)
 {
     const wte__bag_back given = { ids, offsets, bag, d_out, row_bytes };
-    wte__parts parts;
     WTE_TRY(wte__need(o, "wte_optim_step_bag: o", err));
     WTE_TRY(check_sparse(o, err));
     const wte_grad_options how = fused_options(o);
-    WTE_TRY(wte__parts_of_bag(o->shape.rows, o->shape.cols, &given, back, &how, &parts, err));
-    return step_parts(o, &parts, err);
+    WTE_TRY(wte__parts_again_bag(o->shape.rows, o->shape.cols, &given, back, &how, &o->parts, err));
+    return step_parts(o, err);
 }
