@@ -363,6 +363,57 @@ static void threads_and_memory_change_no_bit(void **state)
     }
 }
 
+/* What a caller sees of the progress, and when he has seen enough. */
+typedef struct watcher {
+    uint64_t calls, done, total, stop_at;
+} watcher;
+
+static bool watch(void *ctx, uint64_t done, uint64_t total)
+{
+    watcher *w = ctx;
+    assert_true(done >= w->done && done <= total);
+    w->calls++;
+    w->done = done;
+    w->total = total;
+    return w->calls != w->stop_at;
+}
+
+static void progress_is_told_in_every_phase(void **state)
+{
+    (void)state;
+    loss_case l = make_loss(30000, 130, 100, 8), plain = make_loss(30000, 130, 100, 8);
+    watcher w = { .calls = 0 };
+    const wte_progress progress = { watch, &w };
+    const uint64_t products = UINT64_C(30000) * 100;
+    l.opt.progress = &progress;
+    run(&l);
+    assert_true(w.calls > 1);
+    assert_int_equal(w.done, products);
+    assert_int_equal(w.total, products);
+    want_all(&l);
+    want_all(&plain);
+    const uint64_t forward = w.calls;
+    w = (watcher){ .calls = 0 };
+    const wte_loss loss = run(&plain);
+    check_same(&l, &plain, &loss, WTE_F32, l.c.w);
+    assert_true(w.calls > forward + 1);
+    assert_int_equal(w.done, 3 * products);
+    assert_int_equal(w.total, 3 * products);
+    for (uint64_t stop = 1; stop <= w.calls; stop += forward) {
+        watcher stopped = { .stop_at = stop };
+        const wte_progress until = { watch, &stopped };
+        wte_loss out;
+        l.opt.progress = &until;
+        assert_int_equal(
+            wte_head_loss(&l.c.table, &l.c.hidden, ids_of(&l), &l.opt, &l.how, &out, &err),
+            WTE_E_CANCELLED);
+        assert_int_equal(stopped.calls, stop);
+        assert_int_equal(err.where, stopped.done);
+    }
+    free_loss(&l);
+    free_loss(&plain);
+}
+
 typedef struct source {
     const float *w;
     uint64_t dim, fail_at;
@@ -535,6 +586,7 @@ static const struct CMUnitTest tests[] = {
     TEST("a masked target costs everything", a_masked_target_costs_everything),
     TEST("what is not finite is seen", what_is_not_finite_is_seen),
     TEST("threads and memory change no bit", threads_and_memory_change_no_bit),
+    TEST("progress is told in every phase", progress_is_told_in_every_phase),
     TEST("tables may be read, and of other types", tables_may_be_read_and_of_other_types),
     TEST("what is skipped is less than was allowed", what_is_skipped_is_less_than_was_allowed),
     TEST("bad calls are refused", bad_calls_are_refused),

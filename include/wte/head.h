@@ -49,7 +49,9 @@ typedef struct wte_head_options {
     uint64_t work_bytes;  /* what may be allocated; 0 = 64 MiB; E_LIMIT when it is less than needed:
                              wte_head_need */
     wte_pool *pool;
-    const wte_progress *progress; /* rows of the table */
+    /* In products of a hidden vector and a row; gradients of hidden and of table are as many again
+     * each. Stopped within gradients, d_table has part of what was to be added. */
+    const wte_progress *progress;
     const wte_allocator *allocator;
 } wte_head_options;
 #define WTE_HEAD_OPTIONS_INIT                                                                      \

@@ -240,7 +240,7 @@ static wte_status read_tensor(reader *r)
 
 static wte_status read_all(reader *r, wte__torch_list *list, wte__names *names)
 {
-    uint64_t n;
+    uint64_t n = 0;
     wte__pickle p;
     WTE_TRY(read_members(r));
     enter(r, STORAGES);

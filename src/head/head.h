@@ -5,6 +5,7 @@
 #include <wte/head.h>
 
 #include "base/alloc.h"
+#include "head/told.h"
 #include "num/kernels.h"
 
 /* The logits of some neighbouring rows for some neighbouring hidden vectors: chain done, not masked
@@ -38,6 +39,7 @@ typedef struct wte__sweep {
     /* How many hidden vectors the whole has that these are a part of; 0 = these are all. The fast
      * precision chooses by that how to round, so that parts have the bits of the whole. */
     uint64_t whole;
+    wte__told *told; /* NULL, or what is told after each round of tiles */
 } wte__sweep;
 
 #define WTE__TILE_ROWS_MOST 4092u /* of a tile */

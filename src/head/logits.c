@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "head/survey.h"
+#include "head/tile.h"
 
 wte_status wte_head_need(const wte_rows *table, const wte_hidden *hidden,
                          const wte_head_options *opt, uint64_t *least, uint64_t *best,
@@ -64,6 +65,8 @@ wte_status wte_head_logits(const wte_rows *table, const wte_hidden *hidden,
     WTE_TRY(wte__head_check(table, hidden, opt, &s.o, err));
     WTE_TRY(check_logits(hidden, table->rows, logits, row_bytes, &s.stride, err));
     if (hidden->n == 0 || table->rows == 0) return WTE_OK;
+    wte__told told = { s.o.progress, 0, wte__times(hidden->n, table->rows) };
+    s.told = &told;
     WTE_TRY(wte__sweep_run(&s, err));
     mask(&s, table->rows);
     return WTE_OK;
@@ -99,7 +102,9 @@ wte_status wte_head_chosen(const wte_rows *table, const wte_hidden *hidden, wte_
     uint64_t *rows = wte__alloc_array(s.o.allocator, ids.count, sizeof *rows);
     if (!rows) return wte__no_memory(err, ids.count * sizeof *rows, "chosen rows");
     wte_status status = read_ids(table, ids, rows, err);
+    wte__told told = { s.o.progress, 0, wte__times(hidden->n, ids.count) };
     s.rows = rows;
+    s.told = &told;
     if (status == WTE_OK) status = wte__sweep_run(&s, err);
     if (status == WTE_OK) mask(&s, ids.count);
     wte__free(s.o.allocator, rows, (size_t)ids.count * sizeof *rows);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "head/tile.h"
 
 static void put_term(void *ctx, uint64_t hidden, const wte__found *f)
 {
@@ -128,6 +129,8 @@ static wte_status run(wte__loss_job *job, wte_loss *out, wte_error *err)
     bytes_of(job, &fixed, &each);
     wte_status status = wte__survey_open(s, fixed, each, err);
     if (status != WTE_OK) goto done;
+    const uint64_t products = 1u + (job->how.d_table != NULL) + (job->how.d_hidden != NULL);
+    s->told.total = wte__times(s->told.total, products);
     job->terms = wte__alloc_array(s->sweep.o.allocator, s->block, sizeof *job->terms);
     if (!job->terms && s->block)
         status = wte__no_memory(err, s->block * sizeof *job->terms, "losses");

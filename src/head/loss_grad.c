@@ -317,14 +317,17 @@ static void add_products(const wte__loss_job *job, const tile *t)
     }
 }
 
-static void add_tile(void *ctx, uint64_t number)
+static wte_status add_tile(void *ctx, uint64_t number, uint32_t slot, wte_error *err)
 {
+    (void)slot;
+    (void)err;
     const wte__loss_job *job = ctx;
     tile t = find_tile(job, number);
     make_slopes(job, &t);
     t.chosen = choose_groups(job, number, 0, groups(job));
     if (job->how.d_bias) add_bias(job, &t);
     if (job->how.d_table) add_products(job, &t);
+    return WTE_OK;
 }
 
 /* The hidden vectors ------------------------------------------------------------------------------
@@ -488,8 +491,11 @@ wte_status wte__gradient_block(wte__loss_job *job, wte_error *err)
     wte_pool *pool = s->sweep.o.pool;
     choose_scales(job);
     if (job->how.d_table) WTE_TRY(load_hidden(job, err));
-    wte__parallel(pool, s->tiles, add_tile, job);
+    const uint64_t products = wte__times(s->part.n, s->sweep.table->rows);
+    WTE_TRY(wte__told_run(&s->told, job->how.d_table ? products : 0, pool, s->tiles, add_tile, job,
+                          err));
     if (!job->how.d_hidden || s->part.n == 0) return WTE_OK;
     shares all = make_shares(job);
-    return wte__parallel_try(pool, all.by_rows * all.by_cols, run_share, &all, err);
+    WTE_TRY(wte__parallel_try(pool, all.by_rows * all.by_cols, run_share, &all, err));
+    return wte__told_more(&s->told, products, err);
 }

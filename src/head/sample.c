@@ -127,7 +127,6 @@ static void choose_one(const sampler *p, uint64_t at, wte_hidden *one, wte__swee
     *sweep = (wte__sweep){
         .table = p->s.sweep.table, .hidden = one, .o = p->s.sweep.o, .whole = p->s.sweep.hidden->n
     };
-    sweep->o.progress = NULL; /* it has been told already */
 }
 
 /* Draws a row of the tile. */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/thread.h"
+#include "head/tile.h"
 
 /* Hidden vectors whose sums are joined at once. */
 #define JOIN 64u
@@ -119,6 +120,7 @@ wte_status wte__survey_open(wte__survey *s, uint64_t fixed, uint64_t each, wte_e
     s->bytes = 0;
     s->sweep.ctx = s;
     s->block = 0;
+    s->told = (wte__told){ s->sweep.o.progress, 0, wte__times(all, s->sweep.table->rows) };
     if (s->k && s->sweep.table->rows > UINT32_MAX)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                          "head: %" PRIu64 " rows, but at most %" PRIu32 " are ranked",
@@ -415,6 +417,7 @@ wte_status wte__survey_run(wte__survey *s, uint64_t first, uint64_t n, wte_error
     begin(s);
     sweep.hidden = &s->part;
     sweep.whole = all->n;
+    sweep.told = &s->told;
     WTE_TRY(wte__sweep_run(&sweep, err));
     wte__parallel(s->sweep.o.pool, n / JOIN + (n % JOIN != 0), join_some, s);
     return WTE_OK;

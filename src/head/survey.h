@@ -39,6 +39,7 @@ typedef struct wte__survey {
     /* of all hidden vectors of the block, from any thread */
     void (*emit)(void *ctx, uint64_t hidden, const wte__found *found);
     void *ctx;
+    wte__told told; /* of one pass over the logits, unless the caller has more to do */
 
     /* set here */
     wte_hidden part; /* the block */

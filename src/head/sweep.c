@@ -168,7 +168,8 @@ static wte_status run_blocks(wte__pass *p, wte_error *err)
     for (p->first = 0; p->first < n; p->first += p->n) {
         p->n = n - p->first < p->block ? n - p->first : p->block;
         WTE_TRY(wte__hidden_load(p, err));
-        WTE_TRY(wte__parallel_try(s->o.pool, tiles, run_tile, p, err));
+        WTE_TRY(
+            wte__told_run(s->told, wte__times(p->n, p->rows), s->o.pool, tiles, run_tile, p, err));
     }
     return WTE_OK;
 }
