@@ -1,9 +1,9 @@
 /* A small harness for comparisons that hold on a noisy machine.
  *
- * Contenders run in turn, round after round, each run on the next of several inputs, so that none
- * profits from what the one before left in the caches. What counts is the ratio of two contenders
- * within a round: the median of at least 21 such ratios, with the least and the largest printed.
- * Results are JSON lines on stdout; bench/compare.py reads them. */
+ * Contenders run in turn, in an order that changes from round to round, each run on the next of
+ * several inputs, so that none profits from what the one before left in the caches. What counts is
+ * the ratio of two contenders within a round: the median of at least 21 such ratios, with the least
+ * and the largest printed. Results are JSON lines on stdout; bench/compare.py reads them. */
 #ifndef WTE_BENCH_BENCH_H
 #define WTE_BENCH_BENCH_H
 #include <stdint.h>
@@ -78,7 +78,19 @@ static inline uint32_t bench_rounds(void)
     return n < BENCH_MAX_ROUNDS ? (uint32_t)n : BENCH_MAX_ROUNDS;
 }
 
-/* Two rounds to warm up, then the timed ones. */
+/* A new order of n contenders, the same ones in every process. */
+static inline void bench_shuffle(uint32_t *order, uint32_t n, uint64_t *seed)
+{
+    for (uint32_t i = n; i > 1; i--) {
+        *seed = *seed * UINT64_C(6364136223846793005) + 1;
+        const uint32_t j = (uint32_t)((*seed >> 33) % i), other = order[j];
+        order[j] = order[i - 1];
+        order[i - 1] = other;
+    }
+}
+
+/* Two rounds to warm up, then the timed ones: in an order of its own each, and each contender timed
+ * after an untimed run of its own, so that all find what their own kind leaves in the caches. */
 static inline void bench_run(const bench_contender *contender, uint32_t n, void *ctx,
                              bench_times *times)
 {
@@ -86,12 +98,19 @@ static inline void bench_run(const bench_contender *contender, uint32_t n, void 
     times->rounds = bench_rounds();
     for (uint32_t round = 0; round < 2; round++)
         for (uint32_t c = 0; c < n; c++) contender[c].run(ctx, input++);
-    for (uint32_t round = 0; round < times->rounds; round++)
-        for (uint32_t c = 0; c < n; c++) {
+    uint64_t seed = 1;
+    uint32_t order[BENCH_MAX_CONTENDERS];
+    for (uint32_t c = 0; c < n; c++) order[c] = c;
+    for (uint32_t round = 0; round < times->rounds; round++) {
+        bench_shuffle(order, n, &seed);
+        for (uint32_t i = 0; i < n; i++) {
+            const uint32_t c = order[i];
+            contender[c].run(ctx, input++);
             const double start = bench_now();
             contender[c].run(ctx, input++);
             times->seconds[c][round] = bench_now() - start;
         }
+    }
 }
 
 static inline int bench_order(const void *a, const void *b)
