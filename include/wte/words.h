@@ -72,8 +72,8 @@ WTE_API WTE_MUST_CHECK wte_status wte_words_plan(const wte_corpus *corpus,
 
 /** Word vectors and their training. One thread at a time. */
 typedef struct wte_words wte_words;
-/** Tables with their first values: those of words uniform in [-1/2, 1/2) / dim, of the other table
- *  zeros; or of `start`; or of the checkpoint.
+/** Tables with their first values: those of words uniform in [-1/2, 1/2) / sqrt(dim), of the
+ *  other table zeros; or of `start`; or of the checkpoint.
  *
  *  corpus   outlives *out
  *  returns  E_FORMAT for a corpus with one word alone; E_SHAPE for a start of another shape, and

@@ -152,19 +152,21 @@ void wte_words_free(wte_words *w)
 
 /* First values --------------------------------------------------------------------------------- */
 
-/* Each number by itself, from the seed and its place. */
+/* Each number by itself, from the seed and its place. A row's length does not depend on its width;
+ * that it is some times as long as word2vec's is worth an epoch (docs/training.md). */
 static void draw_rows(void *ctx, uint64_t chunk)
 {
     wte_words *w = ctx;
     const wte__words_plan *p = &w->plan;
     const uint64_t key = wte__words_mix(p->o.seed ^ UINT64_C(0x5851f42d4c957f2d));
+    const float width = sqrtf((float)p->o.dim);
     const uint64_t end = (chunk + 1) * CHUNK < p->in_rows ? (chunk + 1) * CHUNK : p->in_rows;
     for (uint64_t r = chunk * CHUNK; r < end; r++) {
         float *row = w->in + r * p->stride;
         for (uint64_t c = 0; c < p->stride; c++) {
             uint64_t state = key + (r * p->o.dim + c) * UINT64_C(0x9e3779b97f4a7c15);
             const float x = (float)(wte__words_draw(&state) >> 40) * 0x1p-24f - 0.5f;
-            row[c] = c < p->o.dim ? x / (float)p->o.dim : 0;
+            row[c] = c < p->o.dim ? x / width : 0;
         }
     }
 }
