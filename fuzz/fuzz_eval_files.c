@@ -7,7 +7,7 @@
 #include <string.h>
 #include <wte/eval.h>
 
-#define TEXT_MOST 4096u /* larger files are not written anew */
+#define TEXT_MOST ((size_t)4096) /* larger files are not written anew */
 
 static void check_word(wte_word w)
 {
@@ -75,6 +75,15 @@ static void check_pairs(const wte_pairs *p, const wte_eval_file_options *opt, si
     if (size <= TEXT_MOST) read_pairs_again(p, opt);
 }
 
+static void check_question(const wte_analogy *q, uint64_t section)
+{
+    HOLDS(q->section == section);
+    for (int w = 0; w < 4; w++) {
+        check_word(q->word[w]);
+        HOLDS(w == 0 || q->word[w].text > q->word[w - 1].text + q->word[w - 1].bytes);
+    }
+}
+
 static void check_analogies(const wte_analogies *a)
 {
     uint64_t next = 0;
@@ -82,14 +91,8 @@ static void check_analogies(const wte_analogies *a)
     for (uint64_t s = 0; s < wte_analogies_sections(a); s++) {
         const wte_analogy_section *section = wte_analogies_section(a, s);
         HOLDS(section->first == next && section->count <= wte_analogies_count(a) - next);
-        for (uint64_t i = 0; i < section->count; i++) {
-            const wte_analogy *q = wte_analogies_at(a, next++);
-            HOLDS(q->section == s);
-            for (int w = 0; w < 4; w++) {
-                check_word(q->word[w]);
-                HOLDS(w == 0 || q->word[w].text > q->word[w - 1].text + q->word[w - 1].bytes);
-            }
-        }
+        for (uint64_t i = 0; i < section->count; i++)
+            check_question(wte_analogies_at(a, next++), s);
     }
     HOLDS(next == wte_analogies_count(a));
 }

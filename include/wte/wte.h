@@ -10,6 +10,7 @@
 #include <wte/eval.h>
 #include <wte/format.h>
 #include <wte/grad.h>
+#include <wte/gradcheck.h>
 #include <wte/head.h>
 #include <wte/lm.h>
 #include <wte/lookup.h>

@@ -105,5 +105,9 @@
 #define WTE_LIMIT_EVAL_FILE 67108864u
 /* A word in one of these: they are words of a language. */
 #define WTE_LIMIT_EVAL_WORD 1024u
+/* Ids of one check of gradients: every entry is a difference of two forward computations. */
+#define WTE_LIMIT_GRADCHECK_IDS 256u
+/* Bytes of the logits that are held there in f64: 256 ids and a million rows. */
+#define WTE_LIMIT_GRADCHECK_LOGITS 2147483648u
 
 #endif

@@ -203,7 +203,7 @@ static wte_status run_pairs(void *ctx, uint64_t chunk, uint32_t slot, wte_error 
     const wte__cosines *c = j->c;
     const uint64_t cols = c->table->cols, first = chunk * PAIRS_AT_ONCE;
     const uint64_t last = c->n - first < PAIRS_AT_ONCE ? c->n : first + PAIRS_AT_ONCE;
-    double *a = j->work + slot * 2 * cols, *b = a + cols;
+    double *a = j->work + (uint64_t)slot * 2 * cols, *b = a + cols;
     for (uint64_t i = first; i < last; i++) {
         const uint64_t *pair = c->pairs + 2 * i;
         c->out[i] = (double)NAN;

@@ -12,6 +12,7 @@ words() {
     lookup | trace) echo "$MODEL 3" ;;
     near) echo "$MODEL 3" ;;
     eval) echo "$MODEL --pairs 10" ;;
+    gradcheck) echo "$MODEL 3 1" ;;
     logits) echo "$MODEL --hidden 1,2,3" ;;
     loss) echo "$MODEL --hidden 1,2,3 --targets target" ;;
     bench) echo "--only fma --seconds 0 --memory 16" ;;
