@@ -21,9 +21,11 @@ typedef struct wte_corpus_options {
     uint64_t min_count; /* words that are rarer are unknown; 0 = 1; of ids, and with a vocab, all
                            rows are kept and known */
     uint64_t max_words; /* at most so many, the most frequent ones; 0 = the limit */
-    uint64_t ids_rows; /* of ids: rows of the table; 0 = largest id + 1; E_RANGE for an id beyond */
+    uint64_t ids_rows;  /* of ids: rows of the table; 0 = as many as words are given, or else the
+                           largest id + 1; E_RANGE for an id beyond */
     const wte_token_list *vocab; /* words and their numbers are given (a table to start from): words
-                                    that it lacks are unknown, none is left out; or NULL */
+                                    that it lacks are unknown, none is left out; of ids they are
+                                    the names; or NULL */
     const wte_progress *progress; /* bytes */
     const wte_allocator *allocator;
     const wte_vocab *model_vocab; /* as vocab, of a model: its ids are the numbers, holes are never
@@ -31,7 +33,7 @@ typedef struct wte_corpus_options {
 } wte_corpus_options;
 #define WTE_CORPUS_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(wte_corpus_options), WTE_DTYPE_NONE, 0, 0, 0, 0, NULL, NULL, NULL, NULL                \
+        sizeof(wte_corpus_options), WTE_DTYPE_NONE, 0, 0, 0, 0, NULL, NULL, NULL, NULL             \
     }
 
 typedef struct wte_corpus_info {

@@ -149,6 +149,20 @@ static wte_status keep_given(counter *k, wte_error *err)
     return WTE_OK;
 }
 
+wte_bytes wte__corpus_given_word(const wte_corpus_options *opt, uint64_t i)
+{
+    if (opt->vocab) return wte__token_list_text(opt->vocab, i);
+    wte_bytes word = { NULL, 0 };
+    word.data = (const uint8_t *)wte_vocab_spelled(opt->model_vocab, i, &word.size);
+    return word.data ? word : (wte_bytes){ (const uint8_t *)"", 0 };
+}
+
+uint64_t wte__corpus_given_words(const wte_corpus_options *opt)
+{
+    if (opt->vocab) return opt->vocab->n;
+    return opt->model_vocab ? wte_vocab_size(opt->model_vocab) : 0;
+}
+
 static wte_status no_words(const wte_corpus *c, const wte_corpus_options *opt, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
@@ -158,7 +172,7 @@ static wte_status no_words(const wte_corpus *c, const wte_corpus_options *opt, w
     if (opt->vocab || opt->model_vocab)
         return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
                          "%s: none of its %" PRIu64 " words is one of the %" PRIu64 " given", shown,
-                         c->info.tokens - c->info.lines, opt->vocab->n);
+                         c->info.tokens - c->info.lines, wte__corpus_given_words(opt));
     return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
                      "%s: none of its words occurs %" PRIu64 " times, the count asked for", shown,
                      opt->min_count);
@@ -183,24 +197,9 @@ static wte_status sum_up(wte_corpus *c, const wte_corpus_options *opt, const wte
     return known == ends ? no_words(c, opt, err) : wte__words_index(&c->words, err);
 }
 
-/* Word i of those that are given; a hole is a word that no text has. */
-static wte_bytes given_word(const wte_corpus_options *opt, uint64_t i)
-{
-    if (opt->vocab) return wte__token_list_text(opt->vocab, i);
-    wte_bytes word = { NULL, 0 };
-    word.data = (const uint8_t *)wte_vocab_spelled(opt->model_vocab, i, &word.size);
-    return word.data ? word : (wte_bytes){ (const uint8_t *)"", 0 };
-}
-
-static uint64_t given_words(const wte_corpus_options *opt)
-{
-    if (opt->vocab) return opt->vocab->n;
-    return opt->model_vocab ? wte_vocab_size(opt->model_vocab) : 0;
-}
-
 static wte_status take_vocab(counter *k, wte_error *err)
 {
-    const uint64_t n = given_words(k->opt);
+    const uint64_t n = wte__corpus_given_words(k->opt);
     char shown[WTE__NAME_SHOWN];
     if (n > WTE_LIMIT_CORPUS_WORDS)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
@@ -210,7 +209,8 @@ static wte_status take_vocab(counter *k, wte_error *err)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_corpus_open: %s",
                          n ? "vocab and model_vocab" : "an empty vocab");
     for (uint64_t i = 0; i < n; i++)
-        WTE_TRY(wte__token_list_add(&k->words.list, given_word(k->opt, i), WTE_TAG_NORMAL, err));
+        WTE_TRY(wte__token_list_add(&k->words.list, wte__corpus_given_word(k->opt, i),
+                                    WTE_TAG_NORMAL, err));
     return WTE_OK;
 }
 

@@ -73,6 +73,13 @@ struct wte_corpus {
     wte_corpus_info info;
 };
 
+/* Words that are given with the options: how many, and number i; a hole is a word that no text has.
+ */
+uint64_t wte__corpus_given_words(const wte_corpus_options *opt);
+wte_bytes wte__corpus_given_word(const wte_corpus_options *opt, uint64_t i);
+/* Of the words, their numbers and counts: a table belongs to no other ones. */
+uint64_t wte__corpus_hash(const wte_corpus *c);
+
 /* How a corpus of ids is found and counted (corpus_ids.c). */
 wte_status wte__corpus_find_ids(wte_corpus *c, const wte_corpus_options *opt, wte_error *err);
 wte_status wte__corpus_count_ids(wte_corpus *c, const wte_corpus_options *opt, wte_error *err);

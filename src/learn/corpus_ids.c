@@ -137,13 +137,16 @@ static wte_status count_all(tally *t, const wte_progress *progress, wte_error *e
     return WTE_OK;
 }
 
-/* The words "0", "1", ... */
-static wte_status name_ids(wte_corpus *c, uint64_t rows, wte_error *err)
+/* The words "0", "1", ..., or those that are given. */
+static wte_status name_ids(wte_corpus *c, const wte_corpus_options *opt, uint64_t rows,
+                           wte_error *err)
 {
+    const uint64_t given = wte__corpus_given_words(opt);
     for (uint64_t i = 0; i < rows; i++) {
         char text[24];
         const int n = snprintf(text, sizeof text, "%" PRIu64, i);
-        const wte_bytes word = { (const uint8_t *)text, (uint64_t)n };
+        const wte_bytes number = { (const uint8_t *)text, (uint64_t)n };
+        const wte_bytes word = i < given ? wte__corpus_given_word(opt, i) : number;
         WTE_TRY(wte__token_list_add(&c->words.list, word, WTE_TAG_NORMAL, err));
     }
     return WTE_OK;
@@ -155,11 +158,12 @@ wte_status wte__corpus_count_ids(wte_corpus *c, const wte_corpus_options *opt, w
     if (c->ids_count == 0)
         return wte__fail(err, WTE_E_FORMAT, 0, "%s: an empty corpus: no ids are in it",
                          wte__show_path(shown, c->path));
-    if (opt->ids_rows > WTE_LIMIT_CORPUS_WORDS)
+    const uint64_t fixed = opt->ids_rows ? opt->ids_rows : wte__corpus_given_words(opt);
+    if (fixed > WTE_LIMIT_CORPUS_WORDS)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
-                         "%" PRIu64 " rows, but tables have at most %u here", opt->ids_rows,
+                         "%" PRIu64 " rows, but tables have at most %u here", fixed,
                          WTE_LIMIT_CORPUS_WORDS);
-    tally t = { .c = c, .rows = opt->ids_rows, .fixed = opt->ids_rows };
+    tally t = { .c = c, .rows = fixed, .fixed = fixed };
     wte_status status = WTE_OK;
     t.ids = wte__alloc(c->allocator, BLOCK_IDS * sizeof *t.ids);
     t.scratch = wte__alloc(c->allocator, WTE__SCAN_BYTES);
@@ -173,7 +177,7 @@ wte_status wte__corpus_count_ids(wte_corpus *c, const wte_corpus_options *opt, w
         memcpy(c->counts, t.counts, n * sizeof *t.counts);
         c->info.words = t.rows;
         c->info.tokens = c->ids_count;
-        status = name_ids(c, t.rows, err);
+        status = name_ids(c, opt, t.rows, err);
     }
     wte__free(c->allocator, t.ids, BLOCK_IDS * sizeof *t.ids);
     wte__free(c->allocator, t.scratch, WTE__SCAN_BYTES);

@@ -48,6 +48,16 @@ uint32_t wte__words_find(const wte__words *w, wte_bytes word, uint64_t hash)
     return value ? value - 1 : WTE_CORPUS_UNKNOWN;
 }
 
+uint64_t wte__corpus_hash(const wte_corpus *c)
+{
+    uint64_t hash = 0;
+    for (uint64_t i = 0; i < c->info.words; i++) {
+        const wte_bytes text = wte__token_list_text(&c->words.list, i);
+        hash = XXH3_64bits_withSeed(text.data, (size_t)text.size, hash);
+    }
+    return XXH3_64bits_withSeed(c->counts, (size_t)c->info.words * sizeof *c->counts, hash);
+}
+
 /* Slots for at least n words, filled with those of the list. */
 static wte_status make_slots(wte__words *w, uint64_t n, wte_error *err)
 {
