@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "learn/corpus.h"
 #include "learn/lm.h"
 
 /* Work memory of the loss: bits do not depend on it, and more makes no difference in speed. */
@@ -371,8 +372,7 @@ static void put_corpus(lines *to, const char *key, const wte_corpus *c)
     wte_corpus_info info = { 0 };
     if (c) wte_corpus_get(c, &info);
     put(to, "\"%s\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "],\n", key, info.bytes,
-        info.tokens, info.words,
-        hash_of(c ? wte_corpus_counts(c) : NULL, info.words * sizeof(uint64_t)));
+        info.tokens, info.words, c ? wte__corpus_hash(c) : 0);
 }
 
 wte_status wte__lm_settings(const wte__lm_plan *p, char **out, wte_error *err)

@@ -1,6 +1,7 @@
 /* What of a training run outlives it: a checkpoint with all that the next step depends on, and the
  * weights of the best validation, which stay in the checkpoint and are carried from one to the
  * next, so that no second copy of a table is held in memory. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -124,9 +125,16 @@ static wte_status read_words(wte_lm *lm, wte_error *err)
 {
     const wte_allocator *a = lm->plan.o.allocator;
     const uint64_t context = lm->plan.o.context;
+    char shown[WTE__NAME_SHOWN];
     uint32_t *carried = wte__alloc_array(a, context, sizeof *carried);
     if (!carried) return wte__no_memory(err, context * sizeof *carried, "words");
     wte_status status = wte__checkpoint_read(lm->last, "words", WTE_U32, 1, context, carried, err);
+    for (uint64_t i = 0; status == WTE_OK && i < context; i++)
+        if (carried[i] >= lm->plan.rows)
+            status = wte__fail(err, WTE_E_FORMAT, i,
+                               "%s: word %" PRIu64 " before the block at hand is number %" PRIu32
+                               ", but the table has %" PRIu64 " rows",
+                               wte__show_path(shown, lm->checkpoint), i, carried[i], lm->plan.rows);
     if (status == WTE_OK)
         status = wte__lm_stream_seek(&lm->stream, &lm->counts.place, carried, err);
     wte__free(a, carried, (size_t)context * sizeof *carried);
@@ -134,6 +142,20 @@ static wte_status read_words(wte_lm *lm, wte_error *err)
     if (status == WTE_OK)
         wte__lm_shuffle(lm->order, lm->stream.n, lm->plan.o.seed, lm->counts.block);
     return status;
+}
+
+/* Examples are taken by these numbers, which come out of a file. */
+static wte_status check_counts(const wte_lm *lm, wte_error *err)
+{
+    const wte__lm_counts *at = &lm->counts;
+    char shown[WTE__NAME_SHOWN];
+    if (at->cursor <= lm->stream.n && at->step <= lm->plan.steps && at->best_step <= at->step)
+        return WTE_OK;
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: the checkpoint is at word %" PRIu64 " of a block of %" PRIu64
+                     ", at step %" PRIu64 " of %" PRIu64 ", the best one %" PRIu64,
+                     wte__show_path(shown, lm->checkpoint), at->cursor, lm->stream.n, at->step,
+                     lm->plan.steps, at->best_step);
 }
 
 wte_status wte__lm_resume(wte_lm *lm, wte_error *err)
@@ -145,7 +167,8 @@ wte_status wte__lm_resume(wte_lm *lm, wte_error *err)
     WTE_TRY(wte__checkpoint_read(lm->last, "losses", WTE_F64, 1, LOSSES, &lm->losses, err));
     for (int i = 0; i < WTE__LM_PARTS; i++) WTE_TRY(read_weight(lm, (wte__lm_part)i, err));
     lm->kept = true;
-    return lm->counts.block ? read_words(lm, err) : WTE_OK; /* 0: before the first step */
+    if (lm->counts.block) WTE_TRY(read_words(lm, err)); /* 0: before the first step */
+    return check_counts(lm, err);
 }
 
 wte_status wte__lm_take_best(wte_lm *lm, wte_error *err)
