@@ -252,19 +252,29 @@ static wte_status diverged(const wte_lm *lm, double loss, wte_error *err)
                      "training diverges at step %" PRIu64 ": the loss of a word is %.3g, at the "
                      "start it was %.3g (that of a guess is %.3g); the rate %g is too large%s",
                      step, loss, lm->losses.first, log((double)lm->plan.rows),
-                     rate(&lm->plan, step),
+                     rate(&lm->plan, step ? step - 1 : 0),
                      lm->kept ? "; the last checkpoint stands as it was" : "");
+}
+
+/* The loss that others are held against. */
+static double at_first(const wte_lm *lm)
+{
+    const double guess = log((double)lm->plan.rows), first = lm->losses.first;
+    return first > guess ? first : guess;
+}
+
+static double most_in_one_step(const wte_lm *lm)
+{
+    return STEP_TIMES * at_first(lm) + STEP_TIMES;
 }
 
 /* Whether the mean of the last steps, or the last of them alone, is out of all bounds. */
 static wte_status check_loss(const wte_lm *lm, double last, uint64_t steps, wte_error *err)
 {
-    const wte__lm_losses *sum = &lm->losses;
-    const double guess = log((double)lm->plan.rows), mean = sum->window / (double)steps;
-    const double least = sum->first > guess ? sum->first : guess;
-    if (!(last <= STEP_TIMES * least + STEP_TIMES)) return diverged(lm, last, err);
+    const double mean = lm->losses.window / (double)steps;
+    if (!(last <= most_in_one_step(lm))) return diverged(lm, last, err);
     const bool whole = steps == WINDOW || lm->counts.step == lm->plan.steps;
-    if (whole && mean > WINDOW_TIMES * least + 1) return diverged(lm, mean, err);
+    if (whole && mean > WINDOW_TIMES * at_first(lm) + 1) return diverged(lm, mean, err);
     return WTE_OK;
 }
 
@@ -326,8 +336,11 @@ static wte_status validate(wte_lm *lm, wte_error *err)
     wte__lm_counts *at = &lm->counts;
     const uint32_t part[3] = { p->valid_first, p->valid_end, p->valid_parts };
     uint64_t words;
+    double loss;
     if (at->valid_step == at->step) return WTE_OK;
-    WTE_TRY(score(lm, p->valid_text, part, &lm->losses.valid, &words, err));
+    WTE_TRY(score(lm, p->valid_text, part, &loss, &words, err));
+    if (!(loss <= most_in_one_step(lm))) return diverged(lm, loss, err);
+    lm->losses.valid = loss;
     at->valid_step = at->step;
     at->worse++;
     if (at->best_step && !(lm->losses.valid < lm->losses.best)) return WTE_OK;

@@ -67,6 +67,7 @@ wte_status wte_lm_save(wte_lm *lm, const char *folder, wte_error *err)
 {
     WTE_TRY(wte__need(lm, "wte_lm_save: lm", err));
     WTE_TRY(wte__need(folder, "wte_lm_save: folder", err));
+    WTE_TRY(wte__lm_settle(lm, err)); /* a run that was stopped has left rows behind */
     WTE_TRY(save_weights(lm, folder, err));
     return save_config(lm, folder, err);
 }
