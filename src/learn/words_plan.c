@@ -159,6 +159,11 @@ wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
     if (corpus->ids_type && p->o.max_n)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "a corpus of ids has no characters to make n-grams of");
+    uint64_t total;
+    if (!wte_mul_u64(corpus->info.tokens, p->o.epochs, &total))
+        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                         "%" PRIu64 " epochs of %" PRIu64 " words are over 2^64 words", p->o.epochs,
+                         corpus->info.tokens);
     p->corpus = corpus;
     p->corpus_info = corpus->info;
     p->rows = corpus->info.words;
