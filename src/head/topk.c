@@ -30,7 +30,7 @@ static float logprob_of(float logit, double lse)
 static void put_ranked(void *ctx, uint64_t hidden, const wte__found *f)
 {
     const wanted *w = ctx;
-    wte_ranked *out = w->out + hidden * w->k;
+    wte_ranked *out = w->k ? w->out + hidden * w->k : NULL; /* sums alone may be wanted */
     for (uint32_t i = 0; i < w->k; i++) {
         out[i] = (wte_ranked){ WTE_NOWHERE, -INFINITY, -INFINITY };
         if (i >= f->n_list) continue;
