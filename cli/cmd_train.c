@@ -101,6 +101,27 @@ static int check_options(const cli *c, const cli_train_method *method)
     return CLI_DONE;
 }
 
+/* What another option makes idle, and zeros that the library takes for "not given". */
+static int check_values(const cli *c)
+{
+    static const char *const above_zero[] = { "lr", "negative-power", "time-limit",
+                                              "checkpoint-every" };
+    static const char *const counted[] = { "min-count", "max-words" };
+    const char *given = cli_given(c, "start") ? "start" : "ids-type";
+    for (size_t i = 0; i < sizeof above_zero / sizeof *above_zero; i++) {
+        double value;
+        if (cli_real(c, above_zero[i], 1, &value) && value == 0)
+            return cli_usage(c, "--%s must be above 0", above_zero[i]);
+    }
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        if (cli_given(c, given) && cli_given(c, counted[i]))
+            return cli_usage(c, "--%s says nothing beside --%s, which has every word", counted[i],
+                             given);
+    if (cli_given(c, "ids-type") && cli_given(c, "no-lines"))
+        return cli_usage(c, "--no-lines says nothing beside --ids-type: ids have no lines");
+    return CLI_DONE;
+}
+
 static int run(cli *c)
 {
     const char *name = cli_text(c, "method"), *folder = cli_text(c, "output");
@@ -108,6 +129,7 @@ static int run(cli *c)
     for (size_t i = 0; i < METHODS; i++)
         if (strcmp(methods[i]->name, name) == 0) method = methods[i];
     int code = check_options(c, method);
+    if (!code) code = check_values(c);
     if (code) return code;
     if (!folder || !*folder) return cli_usage(c, "-o DIR is missing");
     struct stat st;

@@ -29,6 +29,9 @@ int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, cons
 int cli_train_start(cli *c, wte_model **out, wte_rows *rows, const wte_vocab **vocab);
 /* folder/name; CLI_USAGE after a message when it is too long. */
 int cli_train_path(const cli *c, const char *folder, const char *name, char out[4096]);
+/* A checkpoint of an earlier run is not lost by mistake: CLI_USAGE after a message when there is
+ * one and --resume does not go on from it. */
+int cli_train_checkpoint(cli *c, const char *path);
 /* Write folder/vocab.txt, a word a line, `more` (or NULL) behind them; what no line of text can
  * hold is written as \xNN. */
 int cli_train_vocab(const cli *c, const char *folder, const wte_token_list *words,

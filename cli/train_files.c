@@ -1,6 +1,7 @@
 /* What is read and written for every method of training: the corpus, the vocabulary. */
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "out.h"
 #include "train.h"
@@ -56,6 +57,13 @@ int cli_train_path(const cli *c, const char *folder, const char *name, char out[
     const int used = snprintf(out, 4096, "%s/%s", folder, name);
     if (used >= 0 && used < 4096) return CLI_DONE;
     return cli_usage(c, "-o: the name of the folder is too long");
+}
+
+int cli_train_checkpoint(cli *c, const char *path)
+{
+    if (cli_given(c, "resume") || access(path, F_OK) != 0) return CLI_DONE;
+    return cli_say_fail(c, CLI_USAGE,
+                        "%s: a run has left it; --resume goes on from it, or remove it", path);
 }
 
 /* One word of the list, which is any bytes, as a line of UTF-8. */

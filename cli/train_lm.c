@@ -171,21 +171,12 @@ static int tell_plan(run *r, const wte_lm_info *plan)
     return CLI_DONE;
 }
 
-/* A checkpoint of an earlier run is not lost by mistake. */
-static int check_checkpoint(const run *r)
-{
-    if (r->opt.resume || access(r->checkpoint, F_OK) != 0) return CLI_DONE;
-    return cli_say_fail(r->c, CLI_USAGE,
-                        "%s: a run has left it; --resume goes on from it, or remove it",
-                        r->checkpoint);
-}
-
 static int make(run *r, const char *corpus)
 {
     wte_lm_info plan;
     wte_error err;
     int code = cli_train_path(r->c, r->folder, "checkpoint", r->checkpoint);
-    if (!code) code = check_checkpoint(r);
+    if (!code) code = cli_train_checkpoint(r->c, r->checkpoint);
     if (!code) code = open_texts(r, corpus);
     if (code) return code;
     r->opt.checkpoint = r->checkpoint;

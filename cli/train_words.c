@@ -187,6 +187,7 @@ static int train(run *r, const char *corpus)
     if (!code) code = cli_train_path(r->c, r->folder, "checkpoint", r->checkpoint);
     if (cli_given(r->c, "checkpoint-every") || cli_given(r->c, "resume"))
         r->opt.checkpoint = r->checkpoint;
+    if (!code && r->opt.checkpoint) code = cli_train_checkpoint(r->c, r->checkpoint);
     if (!code) code = cli_train_corpus(r->c, corpus, NULL, vocab, &r->corpus);
     if (!code) code = make_words(r);
     if (code) return code;

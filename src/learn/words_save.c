@@ -17,12 +17,13 @@ static void put_settings(const wte__words_plan *p, char out[SETTINGS_MOST])
 {
     const wte_words_options *o = &p->o;
     snprintf(out, SETTINGS_MOST,
-             "\"method\": \"%s\",\n\"loss\": \"%s\",\n\"dim\": %" PRIu64 ",\n\"window\": %" PRIu64
-             ",\n\"negative\": %" PRIu64 ",\n\"power\": %.17g,\n\"min_n\": %" PRIu64
-             ",\n\"max_n\": %" PRIu64 ",\n\"buckets\": %" PRIu64 ",\n\"sample\": %.17g"
+             "{\n\"trainer\": \"words\",\n\"method\": \"%s\",\n\"loss\": \"%s\",\n\"dim\": %" PRIu64
+             ",\n\"window\": %" PRIu64 ",\n\"negative\": %" PRIu64
+             ",\n\"power\": %.17g,\n\"min_n\": %" PRIu64 ",\n\"max_n\": %" PRIu64
+             ",\n\"buckets\": %" PRIu64 ",\n\"sample\": %.17g"
              ",\n\"lr\": %.17g,\n\"epochs\": %" PRIu64 ",\n\"seed\": %" PRIu64
              ",\n\"threads\": %" PRIu32 ",\n\"words\": %" PRIu64 ",\n\"tokens\": %" PRIu64
-             ",\n\"unknown\": %" PRIu64 ",\n\"bytes\": %" PRIu64 ",\n\"text\": %" PRIu64 "\n",
+             ",\n\"unknown\": %" PRIu64 ",\n\"bytes\": %" PRIu64 ",\n\"text\": %" PRIu64 "\n}\n",
              o->method == WTE_WORDS_CBOW ? "cbow" : "skip-gram",
              o->hierarchical ? "tree" : "samples", o->dim, o->window, o->negative, o->power,
              o->min_n, o->max_n, o->buckets, o->sample, o->lr, o->epochs, o->seed, p->parts,

@@ -2,7 +2,9 @@
 echo a b > text
 for options in "" "-o out --dim 0" "-o out --window 0" "-o out --epochs 0" "-o out --method glove" "-o out --min-n 3" \
     "-o out --buckets 5" "-o out --hierarchical --negative 5" "-o out --threads 0" "-o out --threads 257" \
-    "-o out --lr x" "-o out --sample -"; do
+    "-o out --lr x" "-o out --sample -" "-o out --lr 0" "-o out --negative-power 0" "-o out --time-limit 0" \
+    "-o out --checkpoint-every 0" "-o out --ids-type u16 --min-count 2" "-o out --ids-type u16 --no-lines" \
+    "-o out --start table --max-words 3"; do
     wte train text $options
     echo "$options: exit $?"
 done
