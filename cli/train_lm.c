@@ -288,8 +288,8 @@ static int save(run *r)
     /* the result is there; a run that is out of time may be gone on with */
     if (info.end != WTE_LM_TIME) (void)unlink(r->checkpoint);
     if (r->trainable)
-        cli_note(r->c, "%" PRIu64 " rows of the input table have changed",
-                 wte_lm_changed(r->lm, NULL));
+        cli_note(r->c, "%" PRIu64 " rows of the input table have changed%s",
+                 wte_lm_changed(r->lm, NULL), r->opt.resume ? " since the checkpoint" : "");
     if (r->c->json)
         print_json(r, &info);
     else

@@ -277,7 +277,7 @@ static void lines_of_any_length_are_learned(void **state)
     (void)state;
     wte_corpus *c = open_text("a b c a d b e a\n\n");
     opt.dim = DIM;
-    for (uint64_t window = 1; window <= WTE__WORDS_WINDOW; window += 7) {
+    for (uint64_t window = 1; window <= WTE_LIMIT_WORDS_WINDOW; window += 7) {
         opt.window = window;
         wte_words *w = make_words(c, &opt);
         for (size_t n = 0; n <= 8; n++) {

@@ -134,7 +134,8 @@ WTE_API WTE_MUST_CHECK wte_status wte_lm_tensor(wte_lm *lm, uint32_t i, const ch
 /** Write `folder`/model.safetensors and config.json: a model that every other call can read. The
  *  words are the caller's to write. The folder must be there. */
 WTE_API WTE_MUST_CHECK wte_status wte_lm_save(wte_lm *lm, const char *folder, wte_error *err);
-/** Rows of the input table whose bytes have changed since create: wte_optim_changed. */
+/** Rows of the input table whose bytes have changed since create, which of a run that is resumed
+ * means since its checkpoint: wte_optim_changed. */
 WTE_API uint64_t wte_lm_changed(const wte_lm *lm, uint8_t *bits);
 
 #ifdef __cplusplus

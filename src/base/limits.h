@@ -101,6 +101,15 @@
 #define WTE_LIMIT_LM_WIDTH 65536u
 /* Words of a mini-batch: all that lies between two layers is held for each of them. */
 #define WTE_LIMIT_LM_BATCH 1048576u
+/* Words to each side that a word is learned with: 5 to 15 are in use. What is between these vectors
+ * and the rows of samples, 128 by 128, lies on the stack as 64 KiB. */
+#define WTE_LIMIT_WORDS_WINDOW 64u
+/* Negative samples for each word: 5 to 15 are in use. */
+#define WTE_LIMIT_WORDS_NEGATIVE 64u
+/* Rows that n-grams share: fastText's own bound, whose hash has 32 bits. */
+#define WTE_LIMIT_WORDS_BUCKETS 2147483647u
+/* Numbers of a word vector: 100 to 300 are in use. */
+#define WTE_LIMIT_WORDS_DIM 65536u
 /* A file of word pairs or analogies: those of word2vec, with 19544 questions, have 604 KB. */
 #define WTE_LIMIT_EVAL_FILE 67108864u
 /* A word in one of these: they are words of a language. */

@@ -5,11 +5,10 @@
 #include <wte/words.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "format/fasttext.h"
 #include "num/kernels.h"
 
-#define WTE__WORDS_WINDOW   64u
-#define WTE__WORDS_NEGATIVE 64u
 /* Rows that one word is learned with: itself and its samples, or its way down the tree. The tree is
  * deepest where counts are Fibonacci numbers, and 93 of these go beyond 64 bits; below are words
  * that the text lacks, 2^24 at most, in 24 levels. */

@@ -56,7 +56,7 @@ static uint32_t draw_sample(const wte_words *w, wte__words_worker *k)
 /* Rows are all different: a sample that is the word itself or another sample is left out. */
 static void choose_samples(const wte_words *w, wte__words_worker *k, uint32_t word, lesson *l)
 {
-    uint32_t chosen[1 + WTE__WORDS_NEGATIVE];
+    uint32_t chosen[1 + WTE_LIMIT_WORDS_NEGATIVE];
     size_t n = 0;
     chosen[n++] = word;
     for (uint64_t i = 0; i < w->plan.o.negative; i++) {
@@ -154,7 +154,7 @@ static void note_loss(wte__words_worker *k, const wte__learn_pairs *job)
 
 static void learn_pairs(const line *s, const lesson *l, float *const *in, size_t n_in)
 {
-    float logits[2 * WTE__WORDS_WINDOW * WTE__WORDS_OUT];
+    float logits[2 * WTE_LIMIT_WORDS_WINDOW * WTE__WORDS_OUT];
     wte__words_worker *k = s->k;
     const bool looked_at = k->until_loss == 0;
     const wte__learn_pairs job = {
@@ -167,7 +167,7 @@ static void learn_pairs(const line *s, const lesson *l, float *const *in, size_t
 
 static void learn_skip_gram(const line *s, size_t at, const lesson *l)
 {
-    float *in[2 * WTE__WORDS_WINDOW];
+    float *in[2 * WTE_LIMIT_WORDS_WINDOW];
     size_t n = 0;
     for (size_t i = l->begin; i < l->end; i++)
         if (i != at) in[n++] = s->k->ring + slot_of(s, i);
@@ -179,8 +179,8 @@ static void learn_cbow(const line *s, size_t at, const lesson *l)
 {
     const wte_words *w = s->w;
     const size_t stride = w->plan.stride;
-    uint32_t slots[2 * WTE__WORDS_WINDOW];
-    float weights[2 * WTE__WORDS_WINDOW], all = 0;
+    uint32_t slots[2 * WTE_LIMIT_WORDS_WINDOW];
+    float weights[2 * WTE_LIMIT_WORDS_WINDOW], all = 0;
     wte__learn_rows job = { s->k->ring, stride, stride, slots, 0, NULL };
     for (size_t i = l->begin; i < l->end; i++) {
         const uint32_t *rows;

@@ -7,9 +7,6 @@
 #include "learn/corpus.h"
 #include "learn/words.h"
 
-#define DIM_MOST     65536u
-#define BUCKETS_MOST 2147483647u /* fastText's own */
-
 static void fill_in(wte_words_options *o)
 {
     if (o->dim == 0) o->dim = 100;
@@ -41,16 +38,17 @@ static wte_status check_options(const wte_words_options *o, wte_error *err)
 {
     if (o->method != WTE_WORDS_SKIP_GRAM && o->method != WTE_WORDS_CBOW)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no method %d", (int)o->method);
-    if (o->dim > DIM_MOST) return refuse(err, "the dimension", o->dim, DIM_MOST);
-    if (o->window > WTE__WORDS_WINDOW)
-        return refuse(err, "the window", o->window, WTE__WORDS_WINDOW);
-    if (o->negative > WTE__WORDS_NEGATIVE)
-        return refuse(err, "the number of negative samples", o->negative, WTE__WORDS_NEGATIVE);
+    if (o->dim > WTE_LIMIT_WORDS_DIM)
+        return refuse(err, "the dimension", o->dim, WTE_LIMIT_WORDS_DIM);
+    if (o->window > WTE_LIMIT_WORDS_WINDOW)
+        return refuse(err, "the window", o->window, WTE_LIMIT_WORDS_WINDOW);
+    if (o->negative > WTE_LIMIT_WORDS_NEGATIVE)
+        return refuse(err, "the number of negative samples", o->negative, WTE_LIMIT_WORDS_NEGATIVE);
     if (o->max_n > WTE_LIMIT_NGRAM)
         return refuse(err, "the length of n-grams", o->max_n, WTE_LIMIT_NGRAM);
     if (o->min_n > o->max_n) return refuse(err, "the least length of n-grams", o->min_n, o->max_n);
-    if (o->buckets > BUCKETS_MOST)
-        return refuse(err, "the number of buckets", o->buckets, BUCKETS_MOST);
+    if (o->buckets > WTE_LIMIT_WORDS_BUCKETS)
+        return refuse(err, "the number of buckets", o->buckets, WTE_LIMIT_WORDS_BUCKETS);
     if (!isfinite(o->lr) || o->lr <= 0)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "a learning rate of %g", o->lr);
     if (!isfinite(o->sample))
