@@ -114,7 +114,7 @@ WTE_API void wte_lm_get(const wte_lm *lm, wte_lm_info *out);
  *  resumes (of a run without options.seconds).
  *
  *  With validation and a checkpoint the weights are in the end those of the best validation.
- *  watch    NULL, or told every report_every steps and after validations
+ *  watch    NULL, or told every report_every steps, after validations and in the end
  *  returns  E_RANGE when training diverges: the loss, the step and the rate are in the message, and
  *           the last checkpoint stays; E_IO for a checkpoint that cannot be written, the one before
  *           stays */

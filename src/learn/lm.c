@@ -397,10 +397,8 @@ static wte_status finish(wte_lm *lm, const wte_train_watch *watch, wte_error *er
     const bool valid =
         lm->plan.valid_text && lm->counts.step && lm->counts.valid_step != lm->counts.step;
     WTE_TRY(wte__lm_settle(lm, err));
-    if (valid) {
-        WTE_TRY(validate(lm, err));
-        (void)tell(lm, watch);
-    }
+    if (valid) WTE_TRY(validate(lm, err));
+    if (valid || lm->counts.report_words) (void)tell(lm, watch);
     /* a run that is out of time may be gone on with */
     if (lm->checkpoint && (valid || lm->end == WTE_LM_TIME)) WTE_TRY(wte__lm_checkpoint(lm, err));
     return wte__lm_take_best(lm, err);
