@@ -200,6 +200,37 @@ static void a_checkpoint_belongs_to_its_words(void **state)
     wte_corpus_free(d);
 }
 
+static void a_start_that_is_not_finite_is_refused(void **state)
+{
+    (void)state;
+    wte_corpus *c = lm_corpus("text", 1);
+    wte_words_options o = WTE_WORDS_OPTIONS_INIT;
+    wte_lm_options p = lm_options();
+    wte_words *w;
+    wte_lm *lm;
+    wte_error err;
+    float values[11 * 3] = { 0 };
+    const wte_rows start = {
+        .rows = 11, .cols = 3, .dtype = WTE_F32, .data = values, .row_bytes = 12
+    };
+    o.dim = 3;
+    o.start = p.start = &start;
+    values[8 * 3 + 1] = INFINITY;
+    values[9 * 3] = NAN;
+    assert_fails(wte_words_create(c, &o, &w, &err), err, WTE_E_RANGE, 8,
+                 "row 8 of the table to start from holds NaN or infinity");
+    assert_null(w);
+    assert_fails(wte_lm_create(c, NULL, &p, &lm, &err), err, WTE_E_RANGE, 8,
+                 "row 8 of the table to start from holds NaN or infinity");
+    assert_null(lm);
+    o.start = NULL;
+    o.start_out = &start;
+    values[8 * 3 + 1] = 0;
+    assert_fails(wte_words_create(c, &o, &w, &err), err, WTE_E_RANGE, 9,
+                 "row 9 of the table to start from holds NaN or infinity");
+    wte_corpus_free(c);
+}
+
 /* Results -------------------------------------------------------------------------------------- */
 
 /* Rows of an untied table are behind while it is trained: what is written is not. */
@@ -282,6 +313,7 @@ static const struct CMUnitTest tests[] = {
     TEST("lm: numbers of a checkpoint are looked at", numbers_of_a_checkpoint_are_looked_at),
     TEST("words: places of a checkpoint are looked at", places_of_a_checkpoint_are_looked_at),
     TEST("learn: a checkpoint belongs to its words", a_checkpoint_belongs_to_its_words),
+    TEST("learn: a start that is not finite is refused", a_start_that_is_not_finite_is_refused),
     TEST("lm: what a stopped run saves is up to date", what_a_stopped_run_saves_is_up_to_date),
     TEST("lm: a last step that is too large is noticed", a_last_step_that_is_too_large_is_noticed),
     TEST("words: epochs beyond counting are refused", epochs_beyond_counting_are_refused),

@@ -77,7 +77,8 @@ typedef struct wte_words wte_words;
  *
  *  corpus   outlives *out
  *  returns  E_FORMAT for a corpus with one word alone; E_SHAPE for a start of another shape, and
- * for a checkpoint with other settings, both named; E_NOT_FOUND for a checkpoint that is not there;
+ * for a checkpoint with other settings, both named; E_RANGE for a start that holds NaN or infinity
+ * (where = its row); E_NOT_FOUND for a checkpoint that is not there;
  * E_LIMIT, E_ARGUMENT */
 WTE_API WTE_MUST_CHECK wte_status wte_words_create(const wte_corpus *corpus,
                                                    const wte_words_options *opt, wte_words **out,

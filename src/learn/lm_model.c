@@ -3,6 +3,7 @@
  * All products are wte_head_logits': sums in one order, whatever the number of threads or the
  * instruction set. Where a matrix is wanted the other way round it is turned first, which is cheap
  * beside the product. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <wte/head.h>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "learn/lm.h"
+#include "num/kernels.h"
 
 #define LOSS_WORK ((uint64_t)64 << 20)
 
@@ -46,7 +48,13 @@ static wte_status take_start(wte_lm *lm, wte_error *err)
         for (; n < 256 && at + n < start->rows; n++) ids[n] = (uint32_t)(at + n);
         const wte_ids those = { ids, WTE_U32, 0, n };
         WTE_TRY(wte_lookup_rows(start, those, &o, out + at * start->cols, 0, err));
-        at += n;
+        for (const uint64_t end = at + n; at < end; at++) {
+            if (wte__kernels_get()->all_finite(out + at * start->cols, (size_t)start->cols))
+                continue;
+            return wte__fail(err, WTE_E_RANGE, at,
+                             "row %" PRIu64 " of the table to start from holds NaN or infinity",
+                             at);
+        }
     }
     return WTE_OK;
 }

@@ -1,4 +1,5 @@
 /* Word vectors: the tables and their first values, and what is asked of them in the end. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/checked.h"
@@ -194,6 +195,10 @@ static wte_status take_rows(const wte_words *w, const wte_rows *from, float *to,
         status = wte_rows_read_block(from, r, 1, stored, err);
         if (status == WTE_OK)
             status = wte_convert(from->dtype, stored, WTE_F32, row, dim, NULL, err);
+        if (status == WTE_OK && !w->kernels->all_finite(row, dim))
+            status =
+                wte__fail(err, WTE_E_RANGE, r,
+                          "row %" PRIu64 " of the table to start from holds NaN or infinity", r);
         const float times = by_rows ? (float)wte__words_rows_of(w, &id, &rows) : 1;
         for (size_t c = 0; c < dim && times > 1; c++) row[c] *= times;
     }
