@@ -72,6 +72,10 @@ static int read_validation(run *r)
                              share);
         if (share < 1e-6) share = 1e-6;
         r->opt.hold_out = (uint64_t)floor(1 / share + 0.5);
+        const double held = 1 / (double)r->opt.hold_out;
+        if (fabs(held - share) > 0.01 * share)
+            cli_note(c, "%.4g of the corpus is held out: the whole part of it nearest to %g", held,
+                     share);
     } else if (!cli_given(c, "valid")) {
         static const char *const idle[] = { "patience", "valid-every" };
         for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
