@@ -1,4 +1,4 @@
-# kill -9 after several times, --resume each time: the files are those of a run that nobody disturbed.
+# kill -9 four times, --resume each time: the files are those of a run that nobody disturbed.
 . "$DATA/../cli/lib.sh"
 i=0
 while [ $i -lt 400 ]; do
@@ -10,14 +10,16 @@ set -- text --method lm --head projected --min-count 1 --dim 32 --batch 8 --epoc
 wte train "$@" -o whole > told
 kills=0
 resume=
-until [ -f done ] || [ $kills -ge 40 ]; do
+for seconds in 0.1 0.3 0.2 0.4; do
     wte train "$@" -o broken $resume > told.broken 2>&1 &
     pid=$!
-    sleep "0.$((5 + kills % 5))"
+    sleep $seconds
+    until [ -f broken/checkpoint ] || [ -f broken/model.safetensors ]; do sleep 0.05; done
     if kill -9 $pid 2>/dev/null; then kills=$((kills + 1)); fi
-    if wait $pid 2>/dev/null; then touch done; fi
-    [ ! -f broken/checkpoint ] || resume=--resume
+    if wait $pid 2>/dev/null; then break; fi # it was over before
+    if [ -f broken/checkpoint ]; then resume=--resume; else break; fi
 done
+[ ! -f broken/checkpoint ] || wte train "$@" -o broken --resume > told.broken
 [ $kills -ge 1 ] && echo killed
 for file in model.safetensors config.json vocab.txt; do cmp whole/$file broken/$file && echo "$file is the same"; done
 sed 's/^whole//' told > told.whole
