@@ -358,14 +358,15 @@ void wte_corpus_reader_free(wte_corpus_reader *r)
 
 wte_status wte_corpus_reader_seek(wte_corpus_reader *r, uint64_t at, wte_error *err)
 {
+    char shown[WTE__NAME_SHOWN];
     WTE_TRY(wte__need(r, "wte_corpus_reader_seek: r", err));
     WTE_TRY(check_unchanged(r->c, err));
     const uint64_t size = r->c->ids_type ? r->c->ids_count : r->c->file.size;
     if (at != 0 && (at < r->begin || at > size))
         return wte__fail(err, WTE_E_RANGE, at,
-                         "%" PRIu64 " lies outside the part, which goes from %" PRIu64
+                         "%s: %" PRIu64 " lies outside the part, which goes from %" PRIu64
                          " to %" PRIu64,
-                         at, r->begin, r->stop);
+                         wte__show_path(shown, r->c->path), at, r->begin, r->stop);
     r->at = at ? at : r->begin;
     return r->c->ids_type ? WTE_OK : wte__scan_start(&r->scan, r->at, at == 0, err);
 }
