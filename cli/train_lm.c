@@ -130,7 +130,7 @@ static int read_trainable(run *r, uint64_t rows)
         r->trainable = calloc((size_t)(rows + 7) / 8, 1);
         if (!r->trainable) code = cli_say_fail(c, CLI_OUTPUT, "out of memory");
     }
-    for (uint64_t i = 0; !code && i < ids.count; i++) {
+    for (uint64_t i = 0; r->trainable && !code && i < ids.count; i++) {
         int64_t id = 0;
         code = cli_ids_read(c, &ids, i, 1, &id);
         if (!code) r->trainable[id / 8] |= (uint8_t)(1u << (id % 8));

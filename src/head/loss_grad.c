@@ -157,7 +157,8 @@ static void choose_scales(wte__loss_job *job)
 }
 
 /* Groups of the block are bits of a word. */
-_Static_assert(WTE__SURVEY_MOST <= 63 * WTE__LOSS_GROUP, "a block has more groups than 63");
+_Static_assert(WTE__SURVEY_MOST <= UINT64_C(63) * WTE__LOSS_GROUP,
+               "a block has more groups than 63");
 
 static uint64_t groups(const wte__loss_job *job)
 {
@@ -263,9 +264,10 @@ static void add_bias(const wte__loss_job *job, const tile *t)
 }
 
 /* Part of n pieces: what one of several calls fetches. */
-static wte__wanted part_of(const void *at, size_t stride, size_t n, uint64_t call, uint64_t calls)
+static wte__wanted part_of(const void *at, size_t stride, size_t n, uint64_t part, uint64_t parts)
 {
-    const size_t from = (size_t)(n * call / calls), to = (size_t)(n * (call + 1) / calls);
+    if (parts == 0) return (wte__wanted){ NULL, 0, 0 };
+    const size_t from = (size_t)(n * part / parts), to = (size_t)(n * (part + 1) / parts);
     return (wte__wanted){ (const char *)at + from * stride, stride, to - from };
 }
 
@@ -277,7 +279,7 @@ static void fetch_for_table(const wte__loss_job *job, const tile *t, uint64_t pa
 {
     const wte__survey *s = &job->s;
     const uint64_t calls = over(groups(job), GROUPS_AT_ONCE), all = panels(job);
-    const uint64_t call = first / (GROUPS_AT_ONCE * WTE__LOSS_GROUP);
+    const uint64_t call = first / ((uint64_t)GROUPS_AT_ONCE * WTE__LOSS_GROUP);
     const bool more = t->number + 1 < s->tiles;
     const tile next = find_tile(job, t->number + more);
     const size_t slopes = s->tile_rows * (size_t)s->part.n * sizeof *next.slopes;

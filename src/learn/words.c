@@ -114,7 +114,7 @@ static wte_status make_workers(wte_words *w, wte_error *err)
         k->ring = wte__alloc(a, ring_bytes(w));
         k->before = wte__alloc(a, ring_bytes(w));
         if (!k->block || !k->sentence || !k->ring || !k->before)
-            return wte__no_memory(err, WTE__WORDS_BLOCK * 4 + 2 * ring_bytes(w),
+            return wte__no_memory(err, (uint64_t)WTE__WORDS_BLOCK * 4 + 2 * ring_bytes(w),
                                   "a thread of training");
     }
     return WTE_OK;
