@@ -11,8 +11,8 @@
 #define MOST_BYTES  65536u
 #define MOST_STEPS  4u
 #define CHANGE      3u
-#define METHODS     3u /* word vectors; language models, tied and not */
-#define WORD_TOTALS (2 * 240u)
+#define METHODS     3u   /* word vectors; language models, tied and not */
+#define WORD_TOTALS 480u /* two times the text */
 
 typedef struct original {
     uint8_t bytes[MOST_BYTES];
