@@ -2,6 +2,9 @@
 add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
   -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-qual -Wwrite-strings -Wformat=2
   -Wdouble-promotion -include ${PROJECT_SOURCE_DIR}/src/base/banned.h)
+# A product and a sum are two roundings, unless the code says fma: where the processor has fused ones, clang would
+# use them by itself, and results would differ from those of other machines.
+add_compile_options(-ffp-contract=off)
 add_compile_definitions(_FILE_OFFSET_BITS=64)
 if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "86")
   add_compile_options(-msse2 -mfpmath=sse) # the old floating-point unit computes in 80 bits: other results
