@@ -203,27 +203,37 @@ static void steps_of_touched_rows_are_the_same_by_every_path_and_number_of_threa
 }
 
 /* So much that threads share it, and half of it for one row, which is summed by all of them. */
-static void check_shared(const wte_optim_options *opt, bool dense, wte_pool *pool)
+typedef struct amount {
+    uint64_t ids, rows, cols;
+} amount;
+/* many rows; rows that all have many parts, more than a thread has room for at once */
+static const amount amounts[] = { { 3000, 700, 70 }, { 400, 80, 1100 } };
+
+static void fill_step(const amount *a, int64_t *ids, float *d_out, uint64_t *noise)
 {
-    enum { MANY = 3000, TALL = 700, WIDTH = 70 };
-    static int64_t ids[MANY];
-    static float d_out[MANY * WIDTH];
+    for (size_t i = 0; i < a->ids; i++)
+        ids[i] = i % 2 ? 77 : (int64_t)(test_noise(noise) % a->rows);
+    for (size_t i = 0; i < a->ids * a->cols; i++)
+        d_out[i] = (float)(int32_t)test_noise(noise) * 0x1p-31f;
+}
+
+static void check_shared(const wte_optim_options *opt, const amount *a, bool dense, wte_pool *pool)
+{
+    static int64_t ids[3000];
+    static float d_out[400 * 1100];
     uint64_t noise = 6;
     wte_optim_options with_pool = *opt;
     wte_error err;
     with_pool.pool = pool;
-    wte_table *t[2] = { noise_table(TALL, WIDTH, WTE_F32, 1),
-                        noise_table(TALL, WIDTH, WTE_F32, 1) };
+    wte_table *t[2] = { noise_table(a->rows, a->cols, WTE_F32, 1),
+                        noise_table(a->rows, a->cols, WTE_F32, 1) };
     wte_optim *o[2] = { optim_of(t[0], opt), optim_of(t[1], &with_pool) };
     for (int s = 0; s < 3; s++) {
-        for (size_t i = 0; i < MANY; i++)
-            ids[i] = i % 2 ? 77 : (int64_t)(test_noise(&noise) % TALL);
-        for (size_t i = 0; i < MANY * WIDTH; i++)
-            d_out[i] = (float)(int32_t)test_noise(&noise) * 0x1p-31f;
-        if (s == 1) d_out[WIDTH * 3] = NAN; /* in the heavy row */
+        fill_step(a, ids, d_out, &noise);
+        if (s == 1) d_out[a->cols * 3] = NAN; /* in the heavy row */
         for (int i = 0; i < 2; i++) {
             const path by = dense ? BY_DENSE : i ? BY_LOOKUP : BY_SPARSE;
-            const wte_status status = step_by(o[i], t[i], by, some_ids(ids, MANY), d_out, &err);
+            const wte_status status = step_by(o[i], t[i], by, some_ids(ids, a->ids), d_out, &err);
             if (s == 1)
                 assert_fails(status, err, WTE_E_RANGE, 77, "1 rows");
             else
@@ -253,10 +263,11 @@ static void large_steps_have_the_same_bits_for_any_number_of_threads(void **stat
         wte_pool *pool;
         wte_error err;
         assert_ok(wte_pool_create(threads, &pool, &err), err);
-        for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-            const wte_optim_kind kind = all[k].kind;
-            if (kind != WTE_OPTIM_ADAFACTOR) check_shared(&all[k], false, pool);
-            if (kind != WTE_OPTIM_LAZY_ADAM) check_shared(&all[k], true, pool);
+        for (size_t k = 0; k < 2 * (sizeof all / sizeof *all); k++) {
+            const wte_optim_options *opt = &all[k / 2];
+            const amount *a = &amounts[k % 2];
+            if (opt->kind != WTE_OPTIM_ADAFACTOR) check_shared(opt, a, false, pool);
+            if (opt->kind != WTE_OPTIM_LAZY_ADAM) check_shared(opt, a, true, pool);
         }
         wte_pool_free(pool);
     }

@@ -31,63 +31,121 @@ static float some_number(uint64_t *seed, int kind)
 
 /* Which kernel, and how. */
 typedef struct setting {
-    bool adam, adagrad, momentum, nesterov, most, l2, idle;
+    bool adam, adagrad, rowwise, momentum, nesterov, most, l2, idle;
 } setting;
 
-enum { P, M, V, Y, G, ARRAYS };
+enum { P, M, V, Y, G, S, ARRAYS };
+#define SCENE_ROWS 3u
 
-/* Arrays that end at unreadable pages. */
+/* Rows whose arrays end at unreadable pages. */
 typedef struct scene {
     wte__update job;
-    float *array[ARRAYS];
+    wte__place place[SCENE_ROWS];
+    float *array[SCENE_ROWS][ARRAYS];
     size_t n;
 } scene;
 
-static void point(scene *s, const setting *k)
+static size_t length(const scene *s, size_t array)
 {
-    s->job.p = s->array[P];
-    s->job.m = k->adam || k->momentum ? s->array[M] : NULL;
-    s->job.v = k->adam || k->adagrad ? s->array[V] : NULL;
-    s->job.most = k->most ? s->array[Y] : NULL;
-    s->job.g = k->idle ? NULL : s->array[G];
-    s->job.next_p = s->job.next_m = (const char *)s->array[P];
-    s->job.next_v = s->job.next_most = (const char *)s->array[P];
+    return array == S ? 1 : s->n;
 }
 
-static scene make_scene(const setting *k, size_t n, int kind, const wte__factors *by, uint64_t seed)
+static void make_row(scene *s, size_t r, const setting *k, int kind, uint64_t *seed)
 {
-    scene s = { .n = n };
+    float **array = s->array[r];
     for (size_t a = 0; a < ARRAYS; a++) {
-        s.array[a] = test_guarded(n * sizeof(float));
-        for (size_t i = 0; i < n; i++) s.array[a][i] = some_number(&seed, kind);
-        for (size_t i = 0; i < n && (a == V || a == Y); i++)
-            s.array[a][i] = fabsf(s.array[a][i]) * (kind == 2 ? 1.0f : 0x1p-10f);
+        array[a] = test_guarded(length(s, a) * sizeof(float));
+        for (size_t i = 0; i < length(s, a); i++) array[a][i] = some_number(seed, kind);
+        for (size_t i = 0; i < length(s, a) && (a == V || a == Y || a == S); i++)
+            array[a][i] = fabsf(array[a][i]) * (kind == 2 ? 1.0f : 0x1p-10f);
     }
-    s.job = (wte__update){ .n = n, .b1 = 0.9f, .c1 = 0.1f, .b2 = 0.999f, .c2 = 0.001f };
-    s.job.eps = 1e-8f;
-    s.job.l2 = k->l2 ? 0.01f : 0;
-    s.job.nesterov = k->nesterov;
-    s.job.by = by;
-    point(&s, k);
+    wte__place *at = &s->place[r];
+    at->p = array[P];
+    at->m = k->adam || k->momentum ? array[M] : NULL;
+    at->v = k->adam || k->adagrad ? array[V] : NULL;
+    at->most = k->most ? array[Y] : NULL;
+    at->g = k->idle ? NULL : array[G];
+    at->sum = k->rowwise ? array[S] : NULL;
+    at->by = r == 1 ? 0.75f : 1;
+}
+
+/* Row 2 of the second kind has a gradient that is not finite. */
+static scene *make_scene(const setting *k, size_t n, int kind, const wte__factors *by,
+                         uint64_t seed)
+{
+    scene *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->n = n;
+    s->job = (wte__update){ .n = n, .b1 = 0.9f, .c1 = 0.1f, .b2 = 0.999f, .c2 = 0.001f };
+    s->job.eps = 1e-8f;
+    s->job.l2 = k->l2 ? 0.01f : 0;
+    s->job.nesterov = k->nesterov;
+    s->job.by = by;
+    for (size_t r = 0; r < SCENE_ROWS; r++) make_row(s, r, k, kind, &seed);
+    if (kind == 1) s->array[2][G][n - 1] = INFINITY;
+    s->job.at = s->place;
+    s->job.rows = k->idle ? 1 : SCENE_ROWS;
+    s->job.known = SCENE_ROWS;
+    s->job.ahead = 2;
     return s;
 }
 static void free_scene(scene *s)
 {
-    for (size_t a = 0; a < ARRAYS; a++) test_guarded_free(s->array[a], s->n * sizeof(float));
+    for (size_t r = 0; r < SCENE_ROWS; r++)
+        for (size_t a = 0; a < ARRAYS; a++)
+            test_guarded_free(s->array[r][a], length(s, a) * sizeof(float));
+    free(s);
 }
 
-static bool run(const wte__kernels *set, const setting *k, const scene *s, size_t steps,
-                size_t calm)
+/* What was found, row by row. */
+static uint32_t run(const wte__kernels *set, const setting *k, const scene *s, size_t steps,
+                    size_t calm)
 {
+    uint32_t found = 0;
     if (k->idle)
         return k->adam ? set->idle_adam(&s->job, steps, calm) : set->idle_sgd(&s->job, steps, calm);
-    if (k->adam) return set->step_adam(&s->job);
-    return k->adagrad ? set->step_adagrad(&s->job) : set->step_sgd(&s->job);
+    if (k->adam)
+        set->step_adam(&s->job);
+    else if (k->adagrad)
+        set->step_adagrad(&s->job);
+    else if (k->rowwise)
+        set->step_rowwise(&s->job);
+    else
+        set->step_sgd(&s->job);
+    for (size_t r = 0; r < SCENE_ROWS; r++) found |= s->place[r].found << 4 * r;
+    return found;
 }
 
 static bool same(float a, float b)
 {
     return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static void compare_scenes(const char *isa, const scene *got, const scene *want, int kind)
+{
+    for (size_t r = 0; r < SCENE_ROWS; r++)
+        for (size_t a = 0; a < ARRAYS; a++)
+            for (size_t c = 0; c < length(got, a); c++)
+                if (!same(got->array[r][a][c], want->array[r][a][c]))
+                    fail_msg("%s: row %zu, array %zu, column %zu of %zu, kind %d: %.9g is not %.9g",
+                             isa, r, a, c, got->n, kind, (double)got->array[r][a][c],
+                             (double)want->array[r][a][c]);
+}
+
+/* What plain C found is what has happened. */
+static void check_found(const setting *k, const scene *after, const scene *before, uint32_t found)
+{
+    for (size_t r = 0; r < (k->idle ? 1 : SCENE_ROWS); r++) {
+        const size_t bytes = after->n * sizeof(float);
+        bool finite = true;
+        for (size_t c = 0; c < after->n && !k->idle; c++)
+            finite = finite && isfinite(before->array[r][G][c] * before->place[r].by);
+        const bool changed = memcmp(after->array[r][P], before->array[r][P], bytes) != 0;
+        assert_int_equal(found >> 4 * r & 3, finite ? changed : WTE__PLACE_NOT_FINITE);
+        for (size_t a = 0; a < ARRAYS && !finite; a++)
+            assert_memory_equal(after->array[r][a], before->array[r][a],
+                                length(after, a) * sizeof(float));
+    }
 }
 
 static void check(const setting *k, size_t n, int kind, const wte__factors *by, size_t steps,
@@ -96,23 +154,18 @@ static void check(const setting *k, size_t n, int kind, const wte__factors *by, 
     const wte__kernels *sets[WTE__MAX_ISAS];
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
     const uint64_t seed = n * 31 + (uint64_t)kind + 7;
-    scene want = make_scene(k, n, kind, by, seed), start = make_scene(k, n, kind, by, seed);
-    const bool changed = run(sets[0], k, &want, steps, calm);
-    assert_int_equal(changed, memcmp(want.array[P], start.array[P], n * sizeof(float)) != 0);
+    scene *want = make_scene(k, n, kind, by, seed), *start = make_scene(k, n, kind, by, seed);
+    const uint32_t found = run(sets[0], k, want, steps, calm);
+    check_found(k, want, start, found);
     for (size_t i = 1; i < n_sets; i++) {
-        scene got = make_scene(k, n, kind, by, seed);
-        const bool also = run(sets[i], k, &got, steps, calm);
-        if (kind != 2) assert_int_equal(also, changed);
-        for (size_t a = 0; a < ARRAYS; a++)
-            for (size_t c = 0; c < n; c++)
-                if (!same(got.array[a][c], want.array[a][c]))
-                    fail_msg("%s: array %zu, column %zu of %zu, kind %d: %.9g is not %.9g",
-                             sets[i]->isa, a, c, n, kind, (double)got.array[a][c],
-                             (double)want.array[a][c]);
-        free_scene(&got);
+        scene *got = make_scene(k, n, kind, by, seed);
+        const uint32_t also = run(sets[i], k, got, steps, calm);
+        if (kind != 2) assert_int_equal(also, found);
+        compare_scenes(sets[i]->isa, got, want, kind);
+        free_scene(got);
     }
-    free_scene(&want);
-    free_scene(&start);
+    free_scene(want);
+    free_scene(start);
 }
 
 static const setting settings[] = {
@@ -128,6 +181,8 @@ static const setting settings[] = {
     { .adam = true, .most = true, .l2 = true },
     { .adagrad = true },
     { .adagrad = true, .l2 = true },
+    { .rowwise = true },
+    { .rowwise = true, .l2 = true },
 };
 #define N_SETTINGS (sizeof settings / sizeof *settings)
 

@@ -36,6 +36,13 @@ ALWAYS_INLINE bool vec_any(vec seen)
     const __m256i bits = _mm256_castps_si256(seen);
     return !_mm256_testz_si256(bits, bits);
 }
+/* Halves of 4, 2 and 1 lanes. */
+ALWAYS_INLINE float vec_total(vec x)
+{
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
+}
 
 #include "num/optim_vectors.h"
 

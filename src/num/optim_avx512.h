@@ -37,6 +37,14 @@ ALWAYS_INLINE bool vec_any(vec seen)
     const __m512i bits = _mm512_castps_si512(seen);
     return _mm512_test_epi32_mask(bits, bits) != 0;
 }
+/* Halves of 8, 4, 2 and 1 lanes. */
+ALWAYS_INLINE float vec_total(vec x)
+{
+    const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
+}
 
 #include "num/optim_vectors.h"
 

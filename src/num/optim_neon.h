@@ -44,6 +44,13 @@ ALWAYS_INLINE bool vec_any(vec seen)
     return vmaxvq_u32(
                vorrq_u32(vreinterpretq_u32_f32(seen.low), vreinterpretq_u32_f32(seen.high))) != 0;
 }
+/* Halves of 4, 2 and 1 lanes. */
+ALWAYS_INLINE float vec_total(vec x)
+{
+    const float32x4_t four = vaddq_f32(x.low, x.high);
+    const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));
+    return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
+}
 
 #include "num/optim_vectors.h"
 

@@ -6,77 +6,128 @@
 
 #include "num/kernels.h"
 
-/* What a gradient is once a decay of the L2 kind has joined it. */
-static float joined_gradient(const wte__update *job, size_t i, float g)
+/* Number i of a gradient, as a sum of one part: never -0. */
+static float gradient_of(const wte__place *at, size_t i)
 {
-    return job->l2 != 0 ? fmaf(job->l2, job->p[i], g) : g;
+    return at->g[i] * at->by + 0.0f;
+}
+/* Once a decay of the L2 kind has joined it. */
+static float joined_gradient(float l2, const wte__place *at, size_t i, float g)
+{
+    return l2 != 0 ? fmaf(l2, at->p[i], g) : g;
 }
 
-static void sgd_number(const wte__update *job, const wte__factors *by, size_t i, float g)
+typedef void (*number_step)(const wte__update *job, const wte__place *at, const wte__factors *by,
+                            size_t i, float g);
+
+static void sgd_number(const wte__update *job, const wte__place *at, const wte__factors *by,
+                       size_t i, float g)
 {
-    float x = joined_gradient(job, i, g);
-    if (job->m) {
-        job->m[i] = fmaf(by->gain, x, job->b1 * job->m[i]);
-        x = job->nesterov ? fmaf(job->b1, job->m[i], x) : job->m[i];
+    float x = joined_gradient(job->l2, at, i, g);
+    if (at->m) {
+        at->m[i] = fmaf(by->gain, x, job->b1 * at->m[i]);
+        x = job->nesterov ? fmaf(job->b1, at->m[i], x) : at->m[i];
     }
-    job->p[i] = fmaf(0.0f - by->lr, x, job->p[i] * by->keep);
+    at->p[i] = fmaf(0.0f - by->lr, x, at->p[i] * by->keep);
 }
 
-static void adam_number(const wte__update *job, const wte__factors *by, size_t i, float g)
+static void adam_number(const wte__update *job, const wte__place *at, const wte__factors *by,
+                        size_t i, float g)
 {
-    const float x = joined_gradient(job, i, g);
-    job->m[i] = fmaf(job->c1, x, job->b1 * job->m[i]);
-    job->v[i] = fmaf(job->c2 * x, x, job->b2 * job->v[i]);
-    float second = job->v[i];
-    if (job->most) {
-        if (second > job->most[i]) job->most[i] = second;
-        second = job->most[i];
+    const float x = joined_gradient(job->l2, at, i, g);
+    at->m[i] = fmaf(job->c1, x, job->b1 * at->m[i]);
+    at->v[i] = fmaf(job->c2 * x, x, job->b2 * at->v[i]);
+    float second = at->v[i];
+    if (at->most) {
+        if (second > at->most[i]) at->most[i] = second;
+        second = at->most[i];
     }
     const float over = fmaf(sqrtf(second), by->over, job->eps);
-    job->p[i] = job->p[i] * by->keep - by->lr * job->m[i] / over;
+    at->p[i] = at->p[i] * by->keep - by->lr * at->m[i] / over;
 }
 
-static void adagrad_number(const wte__update *job, const wte__factors *by, size_t i, float g)
+static void adagrad_number(const wte__update *job, const wte__place *at, const wte__factors *by,
+                           size_t i, float g)
 {
-    const float x = joined_gradient(job, i, g);
-    job->v[i] = fmaf(x, x, job->v[i]);
-    job->p[i] = job->p[i] * by->keep - by->lr * x / (sqrtf(job->v[i]) + job->eps);
+    const float x = joined_gradient(job->l2, at, i, g);
+    at->v[i] = fmaf(x, x, at->v[i]);
+    at->p[i] = at->p[i] * by->keep - by->lr * x / (sqrtf(at->v[i]) + job->eps);
 }
 
-typedef void (*number_step)(const wte__update *job, const wte__factors *by, size_t i, float g);
-
-static bool step_numbers(const wte__update *job, number_step step)
+static bool is_finite(const wte__place *at, size_t n)
 {
-    bool changed = false;
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(gradient_of(at, i))) return false;
+    return true;
+}
+
+static void step_numbers(const wte__update *job, wte__place *at, const wte__factors *by,
+                         number_step step)
+{
+    at->found = 0;
     for (size_t i = 0; i < job->n; i++) {
-        const uint32_t before = bits_of(job->p[i]);
-        step(job, job->by, i, job->g[i]);
-        changed = changed || bits_of(job->p[i]) != before;
+        const uint32_t before = bits_of(at->p[i]);
+        step(job, at, by, i, gradient_of(at, i));
+        if (bits_of(at->p[i]) != before) at->found = WTE__PLACE_CHANGED;
     }
-    return changed;
+}
+static void step_places(const wte__update *job, number_step step)
+{
+    for (size_t r = 0; r < job->rows; r++) {
+        job->at[r].found = WTE__PLACE_NOT_FINITE;
+        if (is_finite(&job->at[r], job->n)) step_numbers(job, &job->at[r], job->by, step);
+    }
 }
 static bool idle_numbers(const wte__update *job, size_t n, number_step step)
 {
     bool changed = false;
     for (size_t i = 0; i < job->n; i++) {
-        const uint32_t before = bits_of(job->p[i]);
-        for (size_t s = 0; s < n; s++) step(job, &job->by[s], i, 0.0f);
-        changed = changed || bits_of(job->p[i]) != before;
+        const uint32_t before = bits_of(job->at->p[i]);
+        for (size_t s = 0; s < n; s++) step(job, job->at, &job->by[s], i, 0.0f);
+        changed = changed || bits_of(job->at->p[i]) != before;
     }
     return changed;
 }
 
-static bool step_sgd_scalar(const wte__update *job)
+/* 64 lanes, joined by halves. */
+static float squares_of(const wte__place *at, float l2, size_t n)
 {
-    return step_numbers(job, sgd_number);
+    float lane[64] = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        const float x = joined_gradient(l2, at, i, gradient_of(at, i));
+        lane[i % 64] = fmaf(x, x, lane[i % 64]);
+    }
+    for (size_t apart = 32; apart > 0; apart /= 2)
+        for (size_t i = 0; i < apart; i++) lane[i] += lane[i + apart];
+    return lane[0];
 }
-static bool step_adam_scalar(const wte__update *job)
+
+static void step_sgd_scalar(const wte__update *job)
 {
-    return step_numbers(job, adam_number);
+    step_places(job, sgd_number);
 }
-static bool step_adagrad_scalar(const wte__update *job)
+static void step_adam_scalar(const wte__update *job)
 {
-    return step_numbers(job, adagrad_number);
+    step_places(job, adam_number);
+}
+static void step_adagrad_scalar(const wte__update *job)
+{
+    step_places(job, adagrad_number);
+}
+static void step_rowwise_scalar(const wte__update *job)
+{
+    wte__update plain = *job;
+    plain.l2 = 0;
+    for (size_t r = 0; r < job->rows; r++) {
+        wte__place *at = &job->at[r];
+        wte__factors by = *job->by;
+        at->found = WTE__PLACE_NOT_FINITE;
+        if (!is_finite(at, job->n)) continue;
+        *at->sum += squares_of(at, job->l2, job->n) / (float)job->n;
+        by.lr = job->by->lr / (sqrtf(*at->sum) + job->eps);
+        if (job->l2 != 0) by.keep = 1 - by.lr * job->l2;
+        step_numbers(&plain, at, &by, sgd_number);
+    }
 }
 static bool idle_sgd_scalar(const wte__update *job, size_t n, size_t calm)
 {
@@ -91,20 +142,13 @@ static bool idle_adam_scalar(const wte__update *job, size_t n, size_t calm)
 
 static bool all_finite_scalar(const float *x, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
+    const wte__place at = { .g = x, .by = 1 };
+    return is_finite(&at, n);
 }
-
 static float sum_squares_scalar(const float *g, const float *p, float l2, size_t n)
 {
-    float lane[64] = { 0 };
-    for (size_t i = 0; i < n; i++) {
-        const float x = l2 != 0 ? fmaf(l2, p[i], g[i]) : g[i];
-        lane[i % 64] = fmaf(x, x, lane[i % 64]);
-    }
-    for (size_t apart = 32; apart > 0; apart /= 2)
-        for (size_t i = 0; i < apart; i++) lane[i] += lane[i + apart];
-    return lane[0];
+    /* only read */
+    const wte__place at = { .p = (float *)(uintptr_t)p, .g = g, .by = 1 };
+    return squares_of(&at, l2, n);
 }
 #endif

@@ -5,11 +5,13 @@
  *     vec_all_le(a, b)         whether a <= b in every lane; NaN is not
  *     vec_differ(seen, a, b)   seen, with the bits set in which a and b differ
  *     vec_any(seen)            whether a bit is set
+ *     vec_total(x)             the sum of the lanes, joined by halves
  *     OPTIM_GROUP              vectors of a row whose idle steps go side by side
  *
  * and then includes this. Everything here is static and inlined, as there. */
 #ifndef WTE_SRC_NUM_OPTIM_VECTORS_H
 #define WTE_SRC_NUM_OPTIM_VECTORS_H
+#include <math.h>
 #include <stdint.h>
 
 #include "num/kernels.h"
@@ -59,25 +61,35 @@ OPTIM_INLINE rule rule_of(const wte__update *job)
 
 /* What a kernel is made for; constants where it is inlined. */
 typedef struct how {
-    bool adam, adagrad; /* else SGD */
+    bool adam, adagrad; /* else SGD, */
+    bool rowwise;       /* with a learning rate for each row */
     bool momentum, nesterov, most, l2;
     bool idle; /* the gradient is zero */
 } how;
 
-OPTIM_INLINE row_part load_lanes(const wte__update *job, size_t c, size_t n, how k)
+OPTIM_INLINE vec load_floats(const float *from, size_t n)
 {
-    row_part x = { .p = vec_load((const char *)(job->p + c), n) };
-    x.m = k.adam || k.momentum ? vec_load((const char *)(job->m + c), n) : vec_zero();
-    x.v = k.adam || k.adagrad ? vec_load((const char *)(job->v + c), n) : vec_zero();
-    x.most = k.most ? vec_load((const char *)(job->most + c), n) : vec_zero();
+    return vec_load((const char *)from, n);
+}
+OPTIM_INLINE row_part load_lanes(const wte__place *at, size_t c, size_t n, how k)
+{
+    row_part x = { .p = load_floats(at->p + c, n) };
+    x.m = k.adam || k.momentum ? load_floats(at->m + c, n) : vec_zero();
+    x.v = k.adam || k.adagrad ? load_floats(at->v + c, n) : vec_zero();
+    x.most = k.most ? load_floats(at->most + c, n) : vec_zero();
     return x;
 }
-OPTIM_INLINE void store_lanes(const wte__update *job, size_t c, size_t n, how k, const row_part *x)
+OPTIM_INLINE void store_lanes(const wte__place *at, size_t c, size_t n, how k, const row_part *x)
 {
-    vec_store((char *)(job->p + c), x->p, n);
-    if (k.adam || k.momentum) vec_store((char *)(job->m + c), x->m, n);
-    if (k.adam || k.adagrad) vec_store((char *)(job->v + c), x->v, n);
-    if (k.most) vec_store((char *)(job->most + c), x->most, n);
+    vec_store((char *)(at->p + c), x->p, n);
+    if (k.adam || k.momentum) vec_store((char *)(at->m + c), x->m, n);
+    if (k.adam || k.adagrad) vec_store((char *)(at->v + c), x->v, n);
+    if (k.most) vec_store((char *)(at->most + c), x->most, n);
+}
+/* As a sum of one part: never -0. */
+OPTIM_INLINE vec gradient(const float *g, size_t n, vec by)
+{
+    return vec_add(vec_mul(load_floats(g, n), by), vec_zero());
 }
 
 /* The dividend and the divisor of Adam's update. */
@@ -135,69 +147,170 @@ OPTIM_INLINE void one_step(row_part *x, vec g, const rule *r, how k)
     }
 }
 
-/* A line of each row that will be wanted next. */
-OPTIM_INLINE void fetch_line(const wte__update *job, size_t c, how k)
+/* A line of the row that will be wanted next. */
+OPTIM_INLINE void fetch_line(const wte__place *next, size_t c, how k)
 {
-    const size_t at = c * sizeof(float);
-    __builtin_prefetch(job->next_p + at);
-    if (k.adam || k.momentum) __builtin_prefetch(job->next_m + at);
-    if (k.adam || k.adagrad) __builtin_prefetch(job->next_v + at);
-    if (k.most) __builtin_prefetch(job->next_most + at);
+    __builtin_prefetch(next->p + c);
+    if (!k.idle) __builtin_prefetch(next->g + c);
+    if (k.adam || k.momentum) __builtin_prefetch(next->m + c);
+    if (k.adam || k.adagrad) __builtin_prefetch(next->v + c);
+    if (k.most) __builtin_prefetch(next->most + c);
+}
+
+/* Looks at a gradient -------------------------------------------------------------------------- */
+
+/* Times 0 everything that is finite is 0, and stays 0 when added up; all else is NaN. */
+OPTIM_INLINE bool is_finite(const float *g, vec by, size_t n)
+{
+    vec sum[4] = { vec_zero(), vec_zero(), vec_zero(), vec_zero() };
+    size_t c = 0;
+    for (; n - c >= 4 * VEC_LANES; c += 4 * VEC_LANES) {
+        OPTIM_UNROLLED
+        for (size_t i = 0; i < 4; i++)
+            sum[i] = vec_fma(gradient(g + c + i * VEC_LANES, VEC_LANES, by), vec_zero(), sum[i]);
+    }
+    for (size_t some; c < n; c += some) {
+        some = n - c < VEC_LANES ? n - c : VEC_LANES;
+        sum[0] = vec_fma(gradient(g + c, some, by), vec_zero(), sum[0]);
+    }
+    const vec all = vec_add(vec_add(sum[0], sum[1]), vec_add(sum[2], sum[3]));
+    return vec_all_le(all, all);
+}
+
+#define SQUARES_LANES   ((size_t)64)
+#define SQUARES_VECTORS (SQUARES_LANES / VEC_LANES)
+
+/* p NULL: of g alone. */
+OPTIM_INLINE vec add_squared(vec sum, const float *g, vec by, const float *p, vec l2, size_t n)
+{
+    vec x = gradient(g, n, by);
+    if (p) x = vec_fma(l2, load_floats(p, n), x);
+    return vec_fma(x, x, sum);
+}
+OPTIM_INLINE float squares_of(const float *g, vec by, const float *p, vec l2, size_t n)
+{
+    vec sum[SQUARES_VECTORS];
+    size_t c = 0;
+    OPTIM_UNROLLED
+    for (size_t i = 0; i < SQUARES_VECTORS; i++) sum[i] = vec_zero();
+    for (; n - c >= SQUARES_LANES; c += SQUARES_LANES) {
+        OPTIM_UNROLLED
+        for (size_t i = 0; i < SQUARES_VECTORS; i++) {
+            const size_t at = c + i * VEC_LANES;
+            sum[i] = add_squared(sum[i], g + at, by, p ? p + at : NULL, l2, VEC_LANES);
+        }
+    }
+    OPTIM_UNROLLED
+    for (size_t i = 0; i < SQUARES_VECTORS; i++) {
+        const size_t left = n - c < VEC_LANES ? n - c : VEC_LANES;
+        if (left) sum[i] = add_squared(sum[i], g + c, by, p ? p + c : NULL, l2, left);
+        c += left;
+    }
+    OPTIM_UNROLLED
+    for (size_t apart = SQUARES_VECTORS / 2; apart > 0; apart /= 2)
+        for (size_t i = 0; i < apart; i++) sum[i] = vec_add(sum[i], sum[i + apart]);
+    return vec_total(sum[0]);
+}
+OPTIM_INLINE float sum_squares(const float *g, const float *p, float l2, size_t n)
+{
+    const vec one = vec_set(1.0f);
+    return l2 != 0 ? squares_of(g, one, p, vec_set(l2), n) : squares_of(g, one, NULL, one, n);
 }
 
 /* Steps --------------------------------------------------------------------------------------- */
 
-OPTIM_INLINE vec step_lanes(const wte__update *job, size_t c, size_t n, const rule *r, how k,
+OPTIM_INLINE vec step_lanes(const wte__place *at, size_t c, size_t n, const rule *r, how k,
                             vec seen)
 {
-    row_part x = load_lanes(job, c, n, k);
+    row_part x = load_lanes(at, c, n, k);
     const vec before = x.p;
-    one_step(&x, vec_load((const char *)(job->g + c), n), r, k);
-    store_lanes(job, c, n, k, &x);
+    one_step(&x, gradient(at->g + c, n, vec_set(at->by)), r, k);
+    store_lanes(at, c, n, k, &x);
     return vec_differ(seen, before, x.p);
 }
 
-OPTIM_INLINE bool step_columns(const wte__update *given, how k)
+OPTIM_INLINE bool step_columns(const wte__place *given, const wte__place *next, size_t cols,
+                               const rule *r, how k)
 {
-    const wte__update job = *given; /* a copy, which no store can change */
-    const rule r = rule_of(&job);
+    const wte__place at = *given; /* a copy, which no store can change */
     const size_t line = 64 / sizeof(float);
     vec seen = vec_zero();
     size_t c = 0;
-    for (; job.n - c >= line; c += line) {
-        fetch_line(&job, c, k);
+    for (; cols - c >= line; c += line) {
+        fetch_line(next, c, k);
         for (size_t i = 0; i < line; i += VEC_LANES)
-            seen = step_lanes(&job, c + i, VEC_LANES, &r, k, seen);
+            seen = step_lanes(&at, c + i, VEC_LANES, r, k, seen);
     }
-    for (size_t n; c < job.n; c += n) {
-        n = job.n - c < VEC_LANES ? job.n - c : VEC_LANES;
-        seen = step_lanes(&job, c, n, &r, k, seen);
+    for (size_t n; c < cols; c += n) {
+        n = cols - c < VEC_LANES ? cols - c : VEC_LANES;
+        seen = step_lanes(&at, c, n, r, k, seen);
     }
     return vec_any(seen);
 }
 
-OPTIM_INLINE bool step_l2(const wte__update *job, how k)
+/* FBGEMM's: the mean of the squares is added to the row's number, which then divides all of it.
+ * False when the gradient is not finite. */
+OPTIM_INLINE bool rowwise_rule(const wte__update *job, const wte__place *at, bool l2, rule *r)
 {
-    k.l2 = job->l2 != 0;
-    return k.l2 ? step_columns(
-                      job, (how){ k.adam, k.adagrad, k.momentum, k.nesterov, k.most, true, false })
-                : step_columns(job, (how){ k.adam, k.adagrad, k.momentum, k.nesterov, k.most, false,
-                                           false });
+    const vec by = vec_set(at->by);
+    const float squares = l2 ? squares_of(at->g, by, at->p, vec_set(job->l2), job->n)
+                             : squares_of(at->g, by, NULL, by, job->n);
+    if (!(squares <= 0x1.fffffep127f) && !is_finite(at->g, by, job->n)) return false;
+    const float sum = *at->sum + squares / (float)job->n;
+    const float lr = job->by->lr / (sqrtf(sum) + job->eps);
+    *at->sum = sum;
+    r->lr = vec_set(lr);
+    if (l2) r->keep = vec_set(1 - lr * job->l2);
+    return true;
 }
-OPTIM_INLINE bool step_sgd(const wte__update *job)
+
+OPTIM_INLINE void step_rows(const wte__update *given, how k)
 {
-    if (!job->m) return step_l2(job, (how){ 0 });
-    if (job->nesterov) return step_l2(job, (how){ .momentum = true, .nesterov = true });
-    return step_l2(job, (how){ .momentum = true });
+    const wte__update job = *given;
+    rule r = rule_of(&job);
+    const bool l2 = k.l2;
+    if (k.rowwise) k.l2 = false;
+    for (size_t i = 0; i < job.rows; i++) {
+        wte__place *at = &job.at[i];
+        const size_t later = job.known - i > job.ahead ? i + job.ahead : job.known - 1;
+        if (k.rowwise ? rowwise_rule(&job, at, l2, &r) : is_finite(at->g, vec_set(at->by), job.n))
+            at->found = step_columns(at, &job.at[later], job.n, &r, k) ? WTE__PLACE_CHANGED : 0;
+        else
+            at->found = WTE__PLACE_NOT_FINITE;
+    }
 }
-OPTIM_INLINE bool step_adam(const wte__update *job)
+
+#define STEP_BOTH(...)                                                                             \
+    do {                                                                                           \
+        if (job->l2 != 0)                                                                          \
+            step_rows(job, (how){ .l2 = true, __VA_ARGS__ });                                      \
+        else                                                                                       \
+            step_rows(job, (how){ .l2 = false, __VA_ARGS__ });                                     \
+    } while (0)
+OPTIM_INLINE void step_sgd(const wte__update *job)
 {
-    return job->most ? step_l2(job, (how){ .adam = true, .most = true })
-                     : step_l2(job, (how){ .adam = true });
+    if (job->rows == 0) return;
+    if (!job->at->m)
+        STEP_BOTH(.momentum = false);
+    else if (job->nesterov)
+        STEP_BOTH(.momentum = true, .nesterov = true);
+    else
+        STEP_BOTH(.momentum = true);
 }
-OPTIM_INLINE bool step_adagrad(const wte__update *job)
+OPTIM_INLINE void step_adam(const wte__update *job)
 {
-    return step_l2(job, (how){ .adagrad = true });
+    if (job->rows && job->at->most)
+        STEP_BOTH(.adam = true, .most = true);
+    else
+        STEP_BOTH(.adam = true);
+}
+OPTIM_INLINE void step_adagrad(const wte__update *job)
+{
+    STEP_BOTH(.adagrad = true);
+}
+OPTIM_INLINE void step_rowwise(const wte__update *job)
+{
+    STEP_BOTH(.rowwise = true);
 }
 
 /* Idle steps ---------------------------------------------------------------------------------- */
@@ -231,9 +344,11 @@ OPTIM_INLINE void fade_on(row_part *x, size_t vectors, rule *r, how k, const wte
     }
 }
 
-/* A job of idle steps; a copy, which no store can change. */
+/* Idle steps of one row. */
 typedef struct idle_job {
-    wte__update row;
+    wte__update rule;
+    wte__place at;
+    const wte__place *next;
     size_t steps, calm;
 } idle_job;
 
@@ -241,28 +356,28 @@ typedef struct idle_job {
 OPTIM_INLINE vec idle_lanes(const idle_job *job, size_t c, size_t vectors, size_t n, how k,
                             vec seen)
 {
-    rule r = rule_of(&job->row);
+    rule r = rule_of(&job->rule);
     row_part x[OPTIM_GROUP];
     vec before[OPTIM_GROUP];
     OPTIM_UNROLLED
     for (size_t i = 0; i < vectors; i++) {
-        x[i] = load_lanes(&job->row, c + i * VEC_LANES, n, k);
+        x[i] = load_lanes(&job->at, c + i * VEC_LANES, n, k);
         before[i] = x[i].p;
     }
     for (size_t s = 0; s < job->steps; s++) {
-        set_factors(&r, &job->row.by[s]);
+        set_factors(&r, &job->rule.by[s]);
         OPTIM_UNROLLED
         for (size_t i = 0; i < vectors; i++) one_step(&x[i], vec_zero(), &r, k);
         if (k.l2 || s < job->calm || s % OPTIM_LOOK != OPTIM_LOOK - 1) continue;
         bool still = true;
         for (size_t i = 0; i < vectors; i++) still = still && is_still(&x[i], &r, k);
         if (!still) continue;
-        fade_on(x, vectors, &r, k, job->row.by + s + 1, job->steps - s - 1);
+        fade_on(x, vectors, &r, k, job->rule.by + s + 1, job->steps - s - 1);
         break;
     }
     OPTIM_UNROLLED
     for (size_t i = 0; i < vectors; i++) {
-        store_lanes(&job->row, c + i * VEC_LANES, n, k, &x[i]);
+        store_lanes(&job->at, c + i * VEC_LANES, n, k, &x[i]);
         seen = vec_differ(seen, before[i], x[i].p);
     }
     return seen;
@@ -270,11 +385,11 @@ OPTIM_INLINE vec idle_lanes(const idle_job *job, size_t c, size_t vectors, size_
 
 OPTIM_INLINE bool idle_columns(const idle_job *job, how k)
 {
-    const size_t cols = job->row.n, group = OPTIM_GROUP * VEC_LANES;
+    const size_t cols = job->rule.n, group = OPTIM_GROUP * VEC_LANES;
     vec seen = vec_zero();
     size_t c = 0;
     for (; cols - c >= group; c += group) {
-        for (size_t at = c; at < c + group; at += 64 / sizeof(float)) fetch_line(&job->row, at, k);
+        for (size_t at = c; at < c + group; at += 64 / sizeof(float)) fetch_line(job->next, at, k);
         seen = idle_lanes(job, c, OPTIM_GROUP, VEC_LANES, k, seen);
     }
     for (size_t n; c < cols; c += n) {
@@ -284,100 +399,42 @@ OPTIM_INLINE bool idle_columns(const idle_job *job, how k)
     return vec_any(seen);
 }
 
-OPTIM_INLINE bool idle_l2(const wte__update *job, size_t n, size_t calm, bool adam, bool other)
+OPTIM_INLINE bool idle_steps(const wte__update *job, size_t n, size_t calm, how k)
 {
-    const idle_job idle = { *job, n, calm };
+    const idle_job idle = { *job, job->at[0], &job->at[job->known > 1], n, calm };
+    k.idle = true;
     if (n == 0) return false;
-    if (job->l2 != 0)
-        return idle_columns(&idle,
-                            (how){ adam, false, !adam, !adam && other, adam && other, true, true });
-    return idle_columns(&idle,
-                        (how){ adam, false, !adam, !adam && other, adam && other, false, true });
+    if (job->l2 == 0) return idle_columns(&idle, k);
+    k.l2 = true;
+    return idle_columns(&idle, k);
 }
 OPTIM_INLINE bool idle_sgd(const wte__update *job, size_t n, size_t calm)
 {
-    return job->nesterov ? idle_l2(job, n, calm, false, true) : idle_l2(job, n, calm, false, false);
+    if (job->nesterov) return idle_steps(job, n, calm, (how){ .momentum = true, .nesterov = true });
+    return idle_steps(job, n, calm, (how){ .momentum = true });
 }
 OPTIM_INLINE bool idle_adam(const wte__update *job, size_t n, size_t calm)
 {
-    return job->most ? idle_l2(job, n, calm, true, true) : idle_l2(job, n, calm, true, false);
-}
-
-/* Looks at a gradient -------------------------------------------------------------------------- */
-
-/* Times 0 everything that is finite is 0, and stays 0 when added up; all else is NaN. */
-OPTIM_INLINE bool all_finite(const float *x, size_t n)
-{
-    vec sum[4] = { vec_zero(), vec_zero(), vec_zero(), vec_zero() };
-    size_t c = 0;
-    for (; n - c >= 4 * VEC_LANES; c += 4 * VEC_LANES) {
-        OPTIM_UNROLLED
-        for (size_t i = 0; i < 4; i++)
-            sum[i] = vec_fma(vec_load((const char *)(x + c + i * VEC_LANES), VEC_LANES), vec_zero(),
-                             sum[i]);
-    }
-    for (size_t some; c < n; c += some) {
-        some = n - c < VEC_LANES ? n - c : VEC_LANES;
-        sum[0] = vec_fma(vec_load((const char *)(x + c), some), vec_zero(), sum[0]);
-    }
-    const vec all = vec_add(vec_add(sum[0], sum[1]), vec_add(sum[2], sum[3]));
-    return vec_all_le(all, all);
-}
-
-#define SQUARES_LANES   ((size_t)64)
-#define SQUARES_VECTORS (SQUARES_LANES / VEC_LANES)
-
-OPTIM_INLINE vec add_squared(vec sum, const float *g, const float *p, vec by, size_t n, bool l2)
-{
-    vec x = vec_load((const char *)g, n);
-    if (l2) x = vec_fma(by, vec_load((const char *)p, n), x);
-    return vec_fma(x, x, sum);
-}
-OPTIM_INLINE float squares_of(const float *g, const float *p, float l2, size_t n, bool with_p)
-{
-    const vec by = vec_set(l2);
-    vec sum[SQUARES_VECTORS];
-    float part[VEC_LANES];
-    size_t c = 0;
-    OPTIM_UNROLLED
-    for (size_t i = 0; i < SQUARES_VECTORS; i++) sum[i] = vec_zero();
-    for (; n - c >= SQUARES_LANES; c += SQUARES_LANES) {
-        OPTIM_UNROLLED
-        for (size_t i = 0; i < SQUARES_VECTORS; i++)
-            sum[i] = add_squared(sum[i], g + c + i * VEC_LANES, p + c + i * VEC_LANES, by,
-                                 VEC_LANES, with_p);
-    }
-    OPTIM_UNROLLED
-    for (size_t i = 0; i < SQUARES_VECTORS; i++) {
-        const size_t left = n - c < VEC_LANES ? n - c : VEC_LANES;
-        if (left) sum[i] = add_squared(sum[i], g + c, p + c, by, left, with_p);
-        c += left;
-    }
-    OPTIM_UNROLLED
-    for (size_t apart = SQUARES_VECTORS / 2; apart > 0; apart /= 2)
-        for (size_t i = 0; i < apart; i++) sum[i] = vec_add(sum[i], sum[i + apart]);
-    vec_store((char *)part, sum[0], VEC_LANES);
-    for (size_t apart = VEC_LANES / 2; apart > 0; apart /= 2)
-        for (size_t i = 0; i < apart; i++) part[i] += part[i + apart];
-    return part[0];
-}
-OPTIM_INLINE float sum_squares(const float *g, const float *p, float l2, size_t n)
-{
-    return l2 != 0 ? squares_of(g, p, l2, n, true) : squares_of(g, g, l2, n, false);
+    if (job->at->most) return idle_steps(job, n, calm, (how){ .adam = true, .most = true });
+    return idle_steps(job, n, calm, (how){ .adam = true });
 }
 
 #define OPTIM_KERNELS(isa)                                                                         \
-    static bool step_sgd_##isa(const wte__update *job)                                             \
+    static void step_sgd_##isa(const wte__update *job)                                             \
     {                                                                                              \
-        return step_sgd(job);                                                                      \
+        step_sgd(job);                                                                             \
     }                                                                                              \
-    static bool step_adam_##isa(const wte__update *job)                                            \
+    static void step_adam_##isa(const wte__update *job)                                            \
     {                                                                                              \
-        return step_adam(job);                                                                     \
+        step_adam(job);                                                                            \
     }                                                                                              \
-    static bool step_adagrad_##isa(const wte__update *job)                                         \
+    static void step_adagrad_##isa(const wte__update *job)                                         \
     {                                                                                              \
-        return step_adagrad(job);                                                                  \
+        step_adagrad(job);                                                                         \
+    }                                                                                              \
+    static void step_rowwise_##isa(const wte__update *job)                                         \
+    {                                                                                              \
+        step_rowwise(job);                                                                         \
     }                                                                                              \
     static bool idle_sgd_##isa(const wte__update *job, size_t n, size_t calm)                      \
     {                                                                                              \
@@ -389,7 +446,7 @@ OPTIM_INLINE float sum_squares(const float *g, const float *p, float l2, size_t 
     }                                                                                              \
     static bool all_finite_##isa(const float *x, size_t n)                                         \
     {                                                                                              \
-        return all_finite(x, n);                                                                   \
+        return is_finite(x, vec_set(1.0f), n);                                                     \
     }                                                                                              \
     static float sum_squares_##isa(const float *g, const float *p, float l2, size_t n)             \
     {                                                                                              \
@@ -397,6 +454,6 @@ OPTIM_INLINE float sum_squares(const float *g, const float *p, float l2, size_t 
     }
 #define OPTIM_TABLE(isa)                                                                           \
     .step_sgd = step_sgd_##isa, .step_adam = step_adam_##isa, .step_adagrad = step_adagrad_##isa,  \
-    .idle_sgd = idle_sgd_##isa, .idle_adam = idle_adam_##isa, .all_finite = all_finite_##isa,      \
-    .sum_squares = sum_squares_##isa
+    .step_rowwise = step_rowwise_##isa, .idle_sgd = idle_sgd_##isa, .idle_adam = idle_adam_##isa,  \
+    .all_finite = all_finite_##isa, .sum_squares = sum_squares_##isa
 #endif

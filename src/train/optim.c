@@ -76,6 +76,7 @@ static void choose_kernels(wte_optim *o)
         o->idle = k->idle_adam;
         break;
     case WTE_OPTIM_ADAGRAD: o->step = k->step_adagrad; break;
+    case WTE_OPTIM_ROWWISE_ADAGRAD: o->step = k->step_rowwise; break;
     default:
         o->step = k->step_sgd;
         o->idle = k->idle_sgd;
@@ -217,15 +218,18 @@ typedef struct catch_job {
     uint64_t n;
 } catch_job;
 
-/* Where the row lies that comes next, before `end`: other threads are busy behind it. */
-static void fetch_next(const catch_job *job, uint64_t at, uint64_t end, wte__optim_hand *hand)
+/* The place of the row that comes next, before `end`, to be prefetched: other threads are busy
+ * behind it. */
+static void place_next(const catch_job *job, uint64_t at, uint64_t end, wte__optim_hand *hand)
 {
     const wte_optim *o = job->o;
     const uint64_t later = at + 1 < end ? at + 1 : at;
     const uint64_t row = job->rows ? job->rows[later] : later;
-    uint64_t rank = wte__optim_rank_of(o, row);
-    if (rank >= o->shape.trainable) rank = o->shape.trainable - 1;
-    wte__optim_next(o, row, rank, &hand->job);
+    const bool trains = wte__optim_trains(o, row);
+    hand->job.known = trains ? 2 : 1;
+    if (!trains) return;
+    hand->place[1] = wte__optim_place(o, row, wte__optim_rank_of(o, row));
+    if (!hand->place[1].p) hand->place[1].p = hand->p;
 }
 
 static wte_status catch_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_error *err)
@@ -233,16 +237,17 @@ static wte_status catch_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_erro
     const catch_job *job = ctx;
     wte_optim *o = job->o;
     uint32_t *noted = o->block[WTE__OPTIM_NOTED];
-    wte__optim_hand hand = wte__optim_hand_of(o, slot);
+    wte__optim_hand hand;
     const uint64_t begin = chunk * CHUNK;
     const uint64_t end = job->n - begin < CHUNK ? job->n : begin + CHUNK;
     (void)err; /* nothing here can fail */
+    wte__optim_hand_init(o, slot, &hand);
     for (uint64_t i = begin; i < end; i++) {
         const uint64_t row = job->rows ? job->rows[i] : i;
         if (!wte__optim_trains(o, row)) continue;
         const uint64_t rank = wte__optim_rank_of(o, row);
-        fetch_next(job, i, end, &hand);
-        wte__optim_move(o, row, rank, NULL, NULL, &hand);
+        place_next(job, i, end, &hand);
+        (void)wte__optim_move(o, row, rank, NULL, NULL, &hand);
         noted[rank] = o->noted;
     }
     return WTE_OK;

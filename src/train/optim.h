@@ -62,7 +62,7 @@ struct wte_optim {
     /* what kernels are told of every row */
     wte__update rule;
     const wte__kernels *kernels;
-    bool (*step)(const wte__update *job);
+    void (*step)(const wte__update *job);
     bool (*idle)(const wte__update *job, size_t n, size_t calm);
     void (*widen)(const void *src, void *dst, size_t n);
     void (*round)(const void *src, void *dst, size_t n);
@@ -115,43 +115,39 @@ static inline float *wte__optim_at(const wte_optim *o, wte__optim_block block, u
     return o->block[block] ? (float *)o->block[block] + rank * o->shape.cols : NULL;
 }
 
-/* Rows whose gradients a thread sums up at a time: as many as stay in the first-level cache. */
-static inline uint64_t wte__optim_group(uint64_t cols)
+/* Rows that a thread takes a step with at a time; more of them are known, to be prefetched. */
+#define WTE__OPTIM_GROUP 16u
+#define WTE__OPTIM_AHEAD 16u
+
+/* Rows whose gradients a thread has room to sum up: so many as stay in the caches near to it. */
+static inline uint64_t wte__optim_room(uint64_t cols)
 {
-    const uint64_t rows = cols ? 2048 / cols : 16;
-    return rows < 1 ? 1 : rows < 16 ? rows : 16;
+    const uint64_t rows = cols ? 16384 / cols : WTE__OPTIM_GROUP;
+    return rows < 1 ? 1 : rows < WTE__OPTIM_GROUP ? rows : WTE__OPTIM_GROUP;
 }
 
 /* What a thread has for itself. */
 typedef struct wte__optim_hand {
     wte__update job; /* the optimizer's rule, to be filled in */
-    float *g;        /* a group of rows */
-    float *p;        /* one row */
-    void *narrow;    /* one row in the table's type */
+    wte__place place[WTE__OPTIM_GROUP + WTE__OPTIM_AHEAD];
+    float *g;     /* wte__optim_room rows */
+    float *p;     /* one row */
+    void *narrow; /* one row in the table's type */
 } wte__optim_hand;
-wte__optim_hand wte__optim_hand_of(const wte_optim *o, uint32_t slot);
+/* Fills one in, whose job refers to its places: it must stay where it is. */
+void wte__optim_hand_init(const wte_optim *o, uint32_t slot, wte__optim_hand *hand);
 
 /* The factors of step number t (from 1); `decays`: those of a row that weight decay reaches. */
 wte__factors wte__optim_factors(const wte_optim *o, uint64_t t, bool decays);
-/* One row takes the noted steps that it is behind, and then, unless g is NULL, the one of `by`. */
-void wte__optim_move(wte_optim *o, uint64_t row, uint64_t rank, const float *g,
+/* Where a row and its state lie; p is NULL where the row has to be widened. */
+wte__place wte__optim_place(const wte_optim *o, uint64_t row, uint64_t rank);
+/* The first place of the hand's job, which is the row's, takes the noted steps that it is behind;
+ * true when it has changed. */
+bool wte__optim_catch_up(const wte_optim *o, uint64_t row, uint64_t rank, wte__optim_hand *hand);
+/* One row takes the noted steps that it is behind, and then, unless g is NULL, the one of `by`.
+ * False when the gradient is not finite: that step was not taken. */
+bool wte__optim_move(wte_optim *o, uint64_t row, uint64_t rank, const float *g,
                      const wte__factors *by, wte__optim_hand *hand);
-/* What kernels prefetch meanwhile: a row and its state. */
-static inline void wte__optim_next(const wte_optim *o, uint64_t row, uint64_t rank,
-                                   wte__update *job)
-{
-    const float *by_row = wte__optim_floats(o, WTE__OPTIM_BY_ROW);
-    const char *p = o->data + row * o->row_bytes;
-    if (by_row) __builtin_prefetch(by_row + rank);
-    job->next_m = (const char *)wte__optim_at(o, WTE__OPTIM_FIRST, rank);
-    job->next_v = (const char *)wte__optim_at(o, WTE__OPTIM_SECOND, rank);
-    job->next_most = (const char *)wte__optim_at(o, WTE__OPTIM_MOST, rank);
-    job->next_p = p;
-    if (!o->narrow) return;
-    for (size_t at = 0; at < o->row_bytes; at += 64) __builtin_prefetch(p + at);
-    const float *master = wte__optim_at(o, WTE__OPTIM_MASTER, rank);
-    job->next_p = master ? (const char *)master : o->block[WTE__OPTIM_SCRATCH];
-}
 /* Note a step that not all rows have taken; there is room for it. */
 void wte__optim_note(wte_optim *o, const wte__factors *by);
 

@@ -45,8 +45,10 @@ static wte_status rows_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_error
     const rows_job *rows = ctx;
     const wte_optim *o = rows->job->o;
     const uint64_t begin = chunk * CHUNK, left = o->shape.rows - begin;
-    wte__optim_hand hand = wte__optim_hand_of(o, slot);
+    wte__optim_hand hand;
     (void)err; /* nothing here can fail */
+    wte__optim_hand_init(o, slot, &hand);
+    hand.job.known = 1;
     for (uint64_t r = begin; r < begin + (left < CHUNK ? left : CHUNK); r++)
         if (wte__optim_trains(o, r)) rows->work(rows->job, r, wte__optim_rank_of(o, r), &hand);
     return WTE_OK;
@@ -83,9 +85,10 @@ static wte_status means_of_columns(void *ctx, uint64_t span, uint32_t slot, wte_
     const size_t n = cols - begin < SPAN ? (size_t)(cols - begin) : SPAN;
     const uint8_t *marks = o->block[WTE__OPTIM_MARKS];
     float *mean = wte__optim_floats(o, WTE__OPTIM_BY_COLUMN) + begin;
-    wte__optim_hand hand = wte__optim_hand_of(o, slot);
+    wte__optim_hand hand;
     double sum[SPAN] = { 0 };
     (void)err;
+    wte__optim_hand_init(o, slot, &hand);
     for (uint64_t r = 0; r < o->shape.rows; r++) {
         const uint64_t rank = wte__optim_rank_of(o, r);
         if (!wte__optim_trains(o, r) || marks[rank] & WTE__OPTIM_LEFT_OUT) continue;
@@ -116,7 +119,7 @@ static void step_row(factor_job *job, uint64_t row, uint64_t rank, wte__optim_ha
     const float of_row = wte__optim_floats(o, WTE__OPTIM_BY_ROW)[rank] * job->over_mean;
     for (size_t i = 0; i < hand->job.n; i++)
         hand->g[i] = joined(o, g[i], p[i]) / (sqrtf(of_row * by_column[i]) + o->rule.eps);
-    wte__optim_move(o, row, rank, hand->g, &job->by, hand);
+    (void)wte__optim_move(o, row, rank, hand->g, &job->by, hand);
 }
 
 void wte__optim_adafactor(wte_optim *o, const float *g, wte__optim_bad *bad)

@@ -12,16 +12,17 @@ static size_t whole_lines(size_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-wte__optim_hand wte__optim_hand_of(const wte_optim *o, uint32_t slot)
+void wte__optim_hand_init(const wte_optim *o, uint32_t slot, wte__optim_hand *hand)
 {
     const size_t size = (size_t)o->shape.cols * sizeof(float);
     const size_t each = (size_t)o->bytes[WTE__OPTIM_SCRATCH] / o->shape.threads;
     char *mine = (char *)o->block[WTE__OPTIM_SCRATCH] + slot * each;
-    wte__optim_hand hand = { .job = o->rule, .g = (float *)(void *)mine };
-    mine += whole_lines((size_t)wte__optim_group(o->shape.cols) * size);
-    hand.p = (float *)(void *)mine;
-    hand.narrow = mine + whole_lines(size);
-    return hand;
+    hand->job = o->rule;
+    hand->job.at = hand->place;
+    hand->g = (float *)(void *)mine;
+    mine += whole_lines((size_t)wte__optim_room(o->shape.cols) * size);
+    hand->p = (float *)(void *)mine;
+    hand->narrow = mine + whole_lines(size);
 }
 
 /* Factors of steps ----------------------------------------------------------------------------- */
@@ -97,9 +98,9 @@ static uint64_t chance_key(uint64_t seed, uint64_t step, uint64_t row)
 static void narrow_row(const wte_optim *o, uint64_t row, uint64_t t, const wte__optim_hand *hand)
 {
     if (o->opt.rounding == WTE_ROUND_STOCHASTIC)
-        o->chance(hand->job.p, hand->narrow, hand->job.n, chance_key(o->opt.seed, t, row));
+        o->chance(hand->job.at->p, hand->narrow, hand->job.n, chance_key(o->opt.seed, t, row));
     else
-        o->round(hand->job.p, hand->narrow, hand->job.n);
+        o->round(hand->job.at->p, hand->narrow, hand->job.n);
 }
 
 /* Idle steps of a row that is rounded after each of them. */
@@ -116,13 +117,25 @@ static void idle_narrow(const wte_optim *o, uint64_t row, uint32_t from, wte__op
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-static bool catch_up(const wte_optim *o, uint64_t row, uint64_t rank, wte__optim_hand *hand)
+wte__place wte__optim_place(const wte_optim *o, uint64_t row, uint64_t rank)
+{
+    const float *by_row = wte__optim_floats(o, WTE__OPTIM_BY_ROW);
+    wte__place at = { .p = (float *)(void *)(o->data + row * o->row_bytes), .by = 1 };
+    at.m = wte__optim_at(o, WTE__OPTIM_FIRST, rank);
+    at.v = wte__optim_at(o, WTE__OPTIM_SECOND, rank);
+    at.most = wte__optim_at(o, WTE__OPTIM_MOST, rank);
+    if (by_row) at.sum = wte__optim_floats(o, WTE__OPTIM_BY_ROW) + rank;
+    if (o->narrow) at.p = wte__optim_at(o, WTE__OPTIM_MASTER, rank);
+    return at;
+}
+
+bool wte__optim_catch_up(const wte_optim *o, uint64_t row, uint64_t rank, wte__optim_hand *hand)
 {
     const uint32_t from = ((const uint32_t *)o->block[WTE__OPTIM_NOTED])[rank] & ~WTE__OPTIM_LISTED;
     const wte__factors *noted = o->block[WTE__OPTIM_STEPS];
     if (from >= o->noted) return false;
     hand->job.l2 = o->opt.decay_touched ? 0 : o->rule.l2;
-    if (hand->job.p == hand->p) {
+    if (hand->job.at->p == hand->p) {
         idle_narrow(o, row, from, hand);
         return true;
     }
@@ -131,55 +144,35 @@ static bool catch_up(const wte_optim *o, uint64_t row, uint64_t rank, wte__optim
     return o->idle(&hand->job, o->noted - from, calm);
 }
 
-/* FBGEMM's: the mean of the squares is added to the row's number, which then divides all of it. */
-static wte__factors rowwise_factors(const wte_optim *o, uint64_t rank, const wte__update *job,
-                                    const wte__factors *by)
-{
-    float *sum = wte__optim_floats(o, WTE__OPTIM_BY_ROW) + rank;
-    const float l2 = o->rule.l2;
-    *sum += o->kernels->sum_squares(job->g, job->p, l2, job->n) / (float)job->n;
-    wte__factors f = *by;
-    f.lr = by->lr / (sqrtf(*sum) + job->eps);
-    if (l2 != 0) f.keep = 1 - f.lr * l2;
-    return f;
-}
-
-static bool step_row(const wte_optim *o, uint64_t rank, const float *g, const wte__factors *by,
-                     wte__optim_hand *hand)
-{
-    wte__factors own;
-    hand->job.g = g;
-    hand->job.by = by;
-    hand->job.l2 = o->opt.kind == WTE_OPTIM_ADAFACTOR ? 0 : o->rule.l2; /* which has seen to it */
-    if (o->opt.kind == WTE_OPTIM_ROWWISE_ADAGRAD) {
-        own = rowwise_factors(o, rank, &hand->job, by);
-        hand->job.by = &own;
-        hand->job.l2 = 0;
-    }
-    return o->step(&hand->job);
-}
-
-void wte__optim_move(wte_optim *o, uint64_t row, uint64_t rank, const float *g,
+bool wte__optim_move(wte_optim *o, uint64_t row, uint64_t rank, const float *g,
                      const wte__factors *by, wte__optim_hand *hand)
 {
     char *stored = o->data + row * o->row_bytes;
     uint8_t *marks = o->block[WTE__OPTIM_MARKS];
-    wte__update *job = &hand->job;
-    job->m = wte__optim_at(o, WTE__OPTIM_FIRST, rank);
-    job->v = wte__optim_at(o, WTE__OPTIM_SECOND, rank);
-    job->most = wte__optim_at(o, WTE__OPTIM_MOST, rank);
-    job->p = o->narrow ? wte__optim_at(o, WTE__OPTIM_MASTER, rank) : (float *)(void *)stored;
-    if (!job->p) {
-        job->p = hand->p;
-        o->widen(stored, hand->p, job->n);
+    wte__place *at = hand->place;
+    uint32_t found = 0;
+    *at = wte__optim_place(o, row, rank);
+    hand->job.rows = 1;
+    if (!at->p) {
+        at->p = hand->p;
+        o->widen(stored, hand->p, hand->job.n);
     }
-    bool changed = o->dense && o->noted && catch_up(o, row, rank, hand);
-    if (g) changed = step_row(o, rank, g, by, hand) || changed;
+    bool changed = o->dense && o->noted && wte__optim_catch_up(o, row, rank, hand);
+    if (g) {
+        at->g = g;
+        hand->job.by = by;
+        hand->job.l2 =
+            o->opt.kind == WTE_OPTIM_ADAFACTOR ? 0 : o->rule.l2; /* which has joined it */
+        o->step(&hand->job);
+        found = at->found;
+        changed = changed || found & WTE__PLACE_CHANGED;
+    }
     if (o->narrow && changed) {
         /* after idle steps alone the row has been rounded already, and rounds to itself */
-        if (g || job->p != hand->p) narrow_row(o, row, o->steps + (g != NULL), hand);
+        if (g || at->p != hand->p) narrow_row(o, row, o->steps + (g != NULL), hand);
         changed = memcmp(stored, hand->narrow, o->row_bytes) != 0;
         if (changed) memcpy(stored, hand->narrow, o->row_bytes);
     }
     if (changed) marks[rank] |= WTE__OPTIM_CHANGED;
+    return !(found & WTE__PLACE_NOT_FINITE);
 }

@@ -153,11 +153,12 @@ typedef struct block_plan {
     uint64_t rows, cols, size;
 } block_plan;
 
-/* A group of rows, one row, and one of 16 bits, each from a line on; UINT64_MAX when it overflows.
+/* Sums of some rows, one row, and one of 16 bits, each from a line on; UINT64_MAX when it
+ * overflows.
  */
 static uint64_t scratch_bytes(const wte__optim_shape *s)
 {
-    const uint64_t rows = wte__optim_group(s->cols) + 2;
+    const uint64_t rows = wte__optim_room(s->cols) + 2;
     uint64_t bytes;
     if (!wte_mul_u64(s->cols, rows * sizeof(float), &bytes) ||
         !wte_add_u64(bytes, 3 * LINE, &bytes))

@@ -15,16 +15,15 @@
 #define SHARED_BYTES (UINT64_C(64) << 10)
 /* Columns of a row that is summed by several threads. */
 #define PIECE_COLS UINT64_C(64)
-/* What is prefetched lies so many bytes of rows ahead, each counted as so many more; at least one
- * row and at most so many. */
-#define AHEAD      UINT64_C(6144)
-#define ROW_MORE   UINT64_C(256)
-#define AHEAD_ROWS UINT64_C(16)
+/* What is prefetched lies so many bytes ahead, of rows with their state and gradients; at least one
+ * row and at most WTE__OPTIM_AHEAD. */
+#define AHEAD UINT64_C(8192)
 
 typedef struct step_job {
     wte_optim *o;
     const wte__optim_source *from;
     wte__factors by;
+    bool direct; /* the gradient of a row of one part is that part of d_out */
     uint64_t ahead;
     uint64_t shares, heavy; /* rows with more parts than `heavy` are left to take_heavy */
     uint64_t row, pieces;   /* of sum_piece */
@@ -36,18 +35,6 @@ static uint64_t row_of(const wte__optim_source *from, uint64_t u)
     return from->rows ? from->rows[u] : u;
 }
 
-/* Where the row and its state lie that come some rows after number u, but before `end`: they are
- * prefetched line by line while u is worked on. Gradients are read in order, or fetched by their
- * own kernel. */
-static void fetch_ahead(const step_job *job, uint64_t u, uint64_t end, wte__update *rule)
-{
-    const wte_optim *o = job->o;
-    const uint64_t row = row_of(job->from, end - u > job->ahead ? u + job->ahead : end - 1);
-    uint64_t rank = wte__optim_rank_of(o, row);
-    if (rank >= o->shape.trainable) rank = o->shape.trainable - 1;
-    wte__optim_next(o, row, rank, rule);
-}
-
 static void leave_out(step_job *job, uint64_t row)
 {
     uint64_t first = atomic_load(&job->first_bad);
@@ -56,39 +43,139 @@ static void leave_out(step_job *job, uint64_t row)
     atomic_fetch_add(&job->bad, 1);
 }
 
-/* Row number u of the source, with its gradient g; those before `end` come next. */
-static void take_row(step_job *job, uint64_t u, uint64_t end, const float *g, wte__optim_hand *hand)
+/* A row has taken the step, or all but that. */
+static void note_row(const step_job *job, uint64_t rank)
+{
+    const wte_optim *o = job->o;
+    if (o->dense && job->from->rows) ((uint32_t *)o->block[WTE__OPTIM_NOTED])[rank] = o->noted + 1;
+}
+
+/* Row number u of the source alone, with its gradient g. */
+static void take_row(step_job *job, uint64_t u, const float *g, wte__optim_hand *hand)
 {
     wte_optim *o = job->o;
     const uint64_t row = row_of(job->from, u), rank = wte__optim_rank_of(o, row);
     if (!wte__optim_trains(o, row)) return;
-    hand->job.g = g;
-    fetch_ahead(job, u, end, &hand->job);
-    if (!o->kernels->all_finite(g, hand->job.n)) {
-        leave_out(job, row);
-        g = NULL;
+    hand->job.known = 1;
+    if (!wte__optim_move(o, row, rank, g, &job->by, hand)) leave_out(job, row);
+    note_row(job, rank);
+}
+
+/* A stretch of the source on its way through the kernel: rows u .. end - 1 have no place yet. */
+typedef struct stretch {
+    step_job *job;
+    uint64_t u, end;
+    size_t n; /* rows that have one: hand.place */
+    uint64_t number[WTE__OPTIM_GROUP + WTE__OPTIM_AHEAD], rank[WTE__OPTIM_GROUP + WTE__OPTIM_AHEAD];
+    bool sums[WTE__OPTIM_GROUP + WTE__OPTIM_AHEAD]; /* its gradient has yet to be summed */
+    wte__optim_hand hand;
+} stretch;
+
+/* Where the gradient of a row is, or will come from: what is to be prefetched. */
+static void place_gradient(stretch *s, wte__place *at)
+{
+    const wte__optim_source *from = s->job->from;
+    const wte__parts *p = from->parts;
+    s->sums[s->n] = false;
+    if (!p) {
+        at->g = from->values + s->u * s->job->o->shape.cols;
+        return;
     }
-    wte__optim_move(o, row, rank, g, &job->by, hand);
-    if (o->dense && job->from->rows) ((uint32_t *)o->block[WTE__OPTIM_NOTED])[rank] = o->noted + 1;
+    const uint64_t first = p->first[s->u], parts = p->first[s->u + 1] - first;
+    at->g = s->hand.g;
+    s->sums[s->n] = !s->job->direct || parts > 1;
+    if (!s->job->direct) return;
+    at->g = (const float *)(const void *)((const char *)p->d_out + p->from[first] * p->row_bytes);
+    if (parts == 1 && p->factor) at->by = p->factor[first];
+}
+
+/* Places for a group, and for those that come after it. */
+static void place_rows(stretch *s)
+{
+    wte_optim *o = s->job->o;
+    for (; s->n < WTE__OPTIM_GROUP + s->job->ahead && s->u < s->end; s->u++) {
+        const uint64_t row = row_of(s->job->from, s->u), rank = wte__optim_rank_of(o, row);
+        if (!wte__optim_trains(o, row)) continue;
+        wte__place *at = &s->hand.place[s->n];
+        *at = wte__optim_place(o, row, rank);
+        place_gradient(s, at);
+        if (at->sum) __builtin_prefetch(at->sum);
+        s->number[s->n] = s->u;
+        s->rank[s->n++] = rank;
+    }
+}
+
+/* Gradients are summed, and rows that are behind catch up. Returns how many rows there is room for.
+ */
+static size_t make_ready(stretch *s)
+{
+    wte_optim *o = s->job->o;
+    const uint64_t cols = o->shape.cols, room = wte__optim_room(cols);
+    const size_t most = s->n < WTE__OPTIM_GROUP ? s->n : WTE__OPTIM_GROUP;
+    uint8_t *marks = o->block[WTE__OPTIM_MARKS];
+    uint64_t summed = 0;
+    for (size_t i = 0; i < most; i++) {
+        if (s->sums[i] && summed == room) return i;
+        if (s->sums[i]) {
+            float *g = s->hand.g + summed++ * cols;
+            wte__parts_sum(s->job->from->parts, s->number[i], 0, cols, g);
+            s->hand.place[i].g = g;
+        }
+        if (!o->dense || !o->noted) continue;
+        s->hand.job.at = &s->hand.place[i];
+        s->hand.job.known = s->n - i;
+        if (wte__optim_catch_up(o, row_of(s->job->from, s->number[i]), s->rank[i], &s->hand))
+            marks[s->rank[i]] |= WTE__OPTIM_CHANGED;
+    }
+    return most;
+}
+
+static void take_group(stretch *s, size_t n)
+{
+    wte_optim *o = s->job->o;
+    wte__update *rule = &s->hand.job;
+    uint8_t *marks = o->block[WTE__OPTIM_MARKS];
+    rule->at = s->hand.place;
+    rule->rows = n;
+    rule->known = s->n;
+    rule->ahead = (size_t)s->job->ahead;
+    rule->by = &s->job->by;
+    rule->l2 = o->rule.l2;
+    o->step(rule);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t found = s->hand.place[i].found;
+        if (found & WTE__PLACE_CHANGED) marks[s->rank[i]] |= WTE__OPTIM_CHANGED;
+        if (found & WTE__PLACE_NOT_FINITE) leave_out(s->job, row_of(s->job->from, s->number[i]));
+        note_row(s->job, s->rank[i]);
+    }
+    s->n -= n;
+    memmove(s->hand.place, s->hand.place + n, s->n * sizeof *s->hand.place);
+    memmove(s->number, s->number + n, s->n * sizeof *s->number);
+    memmove(s->rank, s->rank + n, s->n * sizeof *s->rank);
+    memmove(s->sums, s->sums + n, s->n * sizeof *s->sums);
+}
+
+/* Tables of 16 bits: row by row, since each has to be widened and rounded. */
+static void take_narrow(step_job *job, uint64_t begin, uint64_t end, wte__optim_hand *hand)
+{
+    const uint64_t cols = job->o->shape.cols;
+    for (uint64_t u = begin; u < end; u++) {
+        const float *g = job->from->values ? job->from->values + u * cols : hand->g;
+        if (!job->from->values) wte__parts_sum(job->from->parts, u, 0, cols, hand->g);
+        take_row(job, u, g, hand);
+    }
 }
 
 /* Rows number begin to end - 1 of the source. */
-static void take_run(step_job *job, uint64_t begin, uint64_t end, wte__optim_hand *hand)
+static void take_run(step_job *job, uint64_t begin, uint64_t end, uint32_t slot)
 {
-    const wte__optim_source *from = job->from;
-    const uint64_t cols = job->o->shape.cols, group = wte__optim_group(cols);
-    for (uint64_t u = begin, some; u < end; u += some) {
-        some = end - u < group ? end - u : group;
-        const float *g = from->values ? from->values + u * cols : hand->g;
-        if (!from->values) {
-            wte__scatter sum = wte__parts_job(from->parts, u, some, 0, cols);
-            sum.out = hand->g;
-            sum.out_stride = (size_t)cols;
-            sum.cold = u == begin;
-            wte__parts_run(from->parts, &sum);
-        }
-        for (uint64_t i = 0; i < some; i++) take_row(job, u + i, end, g + i * cols, hand);
+    stretch s = { .job = job, .u = begin, .end = end };
+    wte__optim_hand_init(job->o, slot, &s.hand);
+    if (job->o->narrow) {
+        take_narrow(job, begin, end, &s.hand);
+        return;
     }
+    for (place_rows(&s); s.n > 0; place_rows(&s)) take_group(&s, make_ready(&s));
 }
 
 static uint64_t parts_of(const wte__optim_source *from, uint64_t u)
@@ -118,14 +205,13 @@ static wte_status take_share(void *ctx, uint64_t share, uint32_t slot, wte_error
     step_job *job = ctx;
     const uint64_t end = share_begin(job, share + 1);
     uint64_t begin = share_begin(job, share);
-    wte__optim_hand hand = wte__optim_hand_of(job->o, slot);
     (void)err; /* nothing here can fail */
     for (uint64_t u = begin; u < end; u++) {
         if (parts_of(job->from, u) <= job->heavy) continue;
-        take_run(job, begin, u, &hand);
+        take_run(job, begin, u, slot);
         begin = u + 1;
     }
-    take_run(job, begin, end, &hand);
+    take_run(job, begin, end, slot);
     return WTE_OK;
 }
 
@@ -136,35 +222,48 @@ static void sum_piece(void *ctx, uint64_t piece)
     const uint64_t cols = job->o->shape.cols, units = (cols + PIECE_COLS - 1) / PIECE_COLS;
     const uint64_t begin = units * piece / job->pieces * PIECE_COLS;
     const uint64_t end = units * (piece + 1) / job->pieces * PIECE_COLS;
-    if (begin < cols)
-        wte__parts_sum(job->from->parts, job->row, begin, end < cols ? end : cols,
-                       wte__optim_hand_of(job->o, 0).g + begin);
+    wte__optim_hand hand;
+    if (begin >= cols) return;
+    wte__optim_hand_init(job->o, 0, &hand);
+    wte__parts_sum(job->from->parts, job->row, begin, end < cols ? end : cols, hand.g + begin);
 }
 
 /* Rows with more parts than a share should have: all threads sum each, and one takes its step. */
 static void take_heavy(step_job *job)
 {
     const uint32_t threads = job->o->shape.threads;
+    wte__optim_hand hand;
+    wte__optim_hand_init(job->o, 0, &hand);
     job->pieces = (job->o->shape.cols + PIECE_COLS - 1) / PIECE_COLS;
     if (job->pieces > threads) job->pieces = threads;
     for (job->row = 0; job->row < job->from->n; job->row++) {
         if (parts_of(job->from, job->row) <= job->heavy) continue;
-        wte__optim_hand hand = wte__optim_hand_of(job->o, 0);
         wte__parallel(job->o->opt.pool, job->pieces, sum_piece, job);
-        take_row(job, job->row, job->row + 1, hand.g, &hand);
+        take_row(job, job->row, hand.g, &hand);
     }
+}
+
+/* Rows between the one that is worked on and the one that is prefetched. */
+static uint64_t rows_ahead(const wte_optim *o)
+{
+    uint64_t arrays = 2; /* the row and its gradient */
+    for (int b = WTE__OPTIM_FIRST; b <= WTE__OPTIM_MOST; b++) arrays += o->block[b] != NULL;
+    const uint64_t ahead = 1 + AHEAD / (arrays * o->shape.cols * sizeof(float));
+    return ahead < WTE__OPTIM_AHEAD ? ahead : WTE__OPTIM_AHEAD;
 }
 
 static void take_rows(wte_optim *o, const wte__optim_source *from, const wte__factors *by,
                       wte__optim_bad *bad)
 {
     const uint64_t row_bytes = o->shape.cols * sizeof(float);
-    const uint64_t ahead = 1 + AHEAD / (row_bytes + ROW_MORE);
     const uint64_t count = from->parts ? from->parts->count : from->n;
     step_job job = { .o = o, .from = from, .by = *by, .shares = 1, .heavy = UINT64_MAX };
-    job.ahead = ahead < AHEAD_ROWS ? ahead : AHEAD_ROWS;
+    const wte__parts *p = from->parts;
+    job.direct = p && p->d_out_dtype == WTE_F32 && !p->columns_of &&
+                 ((uintptr_t)p->d_out | p->row_bytes) % sizeof(float) == 0;
     atomic_init(&job.first_bad, WTE_NOWHERE);
     if (o->shape.cols == 0 || o->shape.trainable == 0 || from->n == 0) return;
+    job.ahead = rows_ahead(o);
     if (o->shape.threads > 1 && count >= SHARED_BYTES / row_bytes) {
         job.shares = o->shape.threads * SHARES_PER_THREAD;
         job.heavy = count / job.shares + 1;
