@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define VEC_LANES 8u
+#define VEC_LANES ((size_t)8)
 typedef __m256 vec;
 
 typedef struct row_params {

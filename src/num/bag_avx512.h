@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define VEC_LANES 16u
+#define VEC_LANES ((size_t)16)
 typedef __m512 vec;
 
 /* A row of 4 or 2 bits has 16 or 4 values: they are made once, and looked up in a register, which

@@ -5,7 +5,7 @@
 #include <arm_neon.h>
 #include <string.h>
 
-#define VEC_LANES 8u
+#define VEC_LANES ((size_t)8)
 typedef eight vec;
 
 typedef struct row_params {

@@ -4,7 +4,7 @@
 #include "num/dots_avx512.h"
 #include "num/learn_x86.h"
 
-#define LEARN_AT_ONCE 4u /* registers of 16 columns each in which rows are summed */
+#define LEARN_AT_ONCE ((size_t)4) /* registers of 16 columns each in which rows are summed */
 
 LEARN_INLINE void learn_mean_of(const wte__learn_rows *job, size_t c, size_t n_registers,
                                 float *out)
