@@ -152,6 +152,35 @@ static void words_that_are_given_keep_their_numbers(void **state)
     wte__token_list_clear(&list);
 }
 
+static void a_model_gives_words_by_their_ids(void **state)
+{
+    static const char json[] = "{\"b\": 3, \"a\": 1}";
+    wte_corpus_options opt = WTE_CORPUS_OPTIONS_INIT;
+    wte_token_list list;
+    wte_vocab *v;
+    wte_corpus *c;
+    wte_error err;
+    (void)state;
+    assert_ok(wte_vocab_open_memory(json, sizeof json - 1, "json", WTE_VOCAB_JSON, NULL, &v, &err),
+              err);
+    opt.model_vocab = v;
+    assert_ok(open_text("a b\nb new b", &opt, &c, &err), err);
+    assert_string_equal(words_of(c), ":0 a:1 :0 b:3 ");
+    assert_string_equal(read_part(c, 0, 1, 2), "1 3 -1 3 -1 3 ");
+    wte_corpus_free(c);
+    assert_fails(open_text("other words\n", &opt, &c, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+                 "none of its 2 words is one of the 4 given");
+    wte__token_list_init(&list, NULL);
+    assert_ok(
+        wte__token_list_add(&list, (wte_bytes){ (const uint8_t *)"a", 1 }, WTE_TAG_NORMAL, &err),
+        err);
+    opt.vocab = &list;
+    assert_fails(open_text("a", &opt, &c, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                 "vocab and model_vocab");
+    wte__token_list_clear(&list);
+    wte_vocab_free(v);
+}
+
 static void words_are_bytes(void **state)
 {
     wte_corpus *c;
@@ -541,6 +570,7 @@ static const struct CMUnitTest tests[] = {
     TEST("a line end may be white space", a_line_end_may_be_white_space),
     TEST("rare words are unknown", rare_words_are_unknown),
     TEST("words that are given keep their numbers", words_that_are_given_keep_their_numbers),
+    TEST("a model gives words by their ids", a_model_gives_words_by_their_ids),
     TEST("words are bytes, and those that are no UTF-8 are counted", words_are_bytes),
     TEST("parts together give every word once", parts_give_every_word_once),
     TEST("a reader comes back to a place", a_reader_comes_back_to_a_place),

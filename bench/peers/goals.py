@@ -92,8 +92,16 @@ def train():
         yield Goal("train", f"train bag step {law}", ("FBGEMM",), 1.3, "1.3x FBGEMM")
 
 
+def words():
+    for way in ("skip-gram", "cbow", "skip-gram n-grams", "cbow n-grams"):
+        for peer in ("fastText", "gensim"):
+            yield Goal("words", f"words {way}", (peer,), 1.5, f"1.5x {peer}")
+            for file in ("wordsim353", "simlex999", "questions-words"):
+                yield Goal("words", f"words {way} quality {file}", (peer,), 1, f"no lower than {peer}")
+
+
 def all_goals():
-    return [*rows(), *bags(), *head(), *loss(), *train()]
+    return [*rows(), *bags(), *head(), *loss(), *train(), *words()]
 
 
 # Operations whose share of the limit on two threads shall be that of one thread.

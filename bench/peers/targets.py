@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the targets of goals.py against the peers that are here, and prints one table.
 
-usage: targets.py BUILD_DIR [rows|bags|head|loss|train|table]...     default: all pieces, then the table
+usage: targets.py BUILD_DIR [rows|bags|head|loss|train|words|table]...     default: all pieces, then the table
 
 Each piece runs alone in a process, set up as is best for the peers, and leaves its JSON lines in BUILD_DIR/bench/targets-PIECE.jsonl.
 The table holds the pieces that have been measured there; `table` only prints it. A ratio is the other's time over ours; after
@@ -17,7 +17,7 @@ import goals
 
 HERE = pathlib.Path(__file__).resolve().parent
 BLAS = HERE.parents[1] / ".cache/peers/blas/usr/lib/x86_64-linux-gnu/openblas-pthread"
-PIECES = ("rows", "bags", "head", "loss", "train")
+PIECES = ("rows", "bags", "head", "loss", "train", "words")
 TIE = 0.95
 SHAPES = {"128000 x 4096": "16K", "50257 x 768": "3K"}
 

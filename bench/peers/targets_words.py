@@ -4,7 +4,7 @@
 usage: targets_words.py libwte.so [PART OF AN OPERATION'S NAME...]
 
 Speed: the processor's time for one epoch over the first 8 MB of the dictionary that scripts/fetch-corpora brings: that of a run
-of two epochs less that of a run of one, so that counting, reading and writing cancel out. Seconds of the processor, not of the
+of more epochs (2; of wte 21) less that of a run of one, so that counting, first values and writing cancel out. Seconds of the processor, not of the
 clock: what else runs here counts little. Quality ("words ... quality ..."): five epochs over 26 MB, each contender's vectors
 judged by wte eval with the word files of scripts/fetch-models; the ratio is our score over the other's. Settings are the same: 100
 numbers, window 5, 5 negative samples, words of 5 occurrences, sample 1e-4, learning rate 0.025 (0.05 for cbow and with n-grams of 3
@@ -48,6 +48,8 @@ model.wv.save_word2vec_format(out)
 
 
 class Wte:
+    more = 20  # epochs more than one, so that they can be told from what varies between runs
+
     def __init__(self, program, folder):
         self.program, self.out = program, folder / "wte"
 
@@ -59,6 +61,8 @@ class Wte:
 
 
 class Fasttext:
+    more = 1
+
     def __init__(self, folder):
         self.program, self.out = shutil.which("fasttext"), folder / "fasttext"
         if not self.program:
@@ -72,6 +76,8 @@ class Fasttext:
 
 
 class Gensim:
+    more = 1
+
     def __init__(self, folder):
         self.out = folder / "gensim.vec"
         if not importlib.util.find_spec("gensim"):
@@ -105,8 +111,8 @@ def speed(way, contenders, text):
     times = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, contender in contenders.items():
-            one, two = (seconds_of(contender.command(text, way, epochs)[0]) for epochs in (1, 2))
-            times[name].append(two - one)
+            few, many = (seconds_of(contender.command(text, way, epochs)[0]) for epochs in (1, 1 + contender.more))
+            times[name].append((many - few) / contender.more)
     words = len(text.read_bytes().split())
     more = {name.split()[0] + " words/s": round(words / statistics.median(taken)) for name, taken in times.items()}
     pairs.report(f"words {way}", 1, times, **more)
@@ -159,7 +165,7 @@ def main():
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wte-words-")))
         contenders = all_contenders(program, folder)
         for way in WAYS:
-            if not asked or any(part in f"words {way}" for part in asked):
+            if not asked or any(part in f"words {way} speed" for part in asked):
                 speed(way, contenders, part_of_text(folder, SPEED_BYTES))
         for way in WAYS if FILES.exists() else ():
             if not asked or any(part in f"words {way} quality" for part in asked):
