@@ -109,7 +109,7 @@ static int write_word2vec(const run *r, const char *path)
     wte_error err;
     wte_status status = WTE_OK;
     wte_words_rows(r->words, &rows);
-    float *row = malloc(rows.cols * sizeof *row);
+    float *row = malloc((size_t)rows.cols * sizeof *row);
     if (!row) return cli_say_fail(r->c, CLI_OUTPUT, "out of memory");
     int code = cli_sink_open(r->c, path, &sink);
     if (!code) {
@@ -118,7 +118,7 @@ static int write_word2vec(const run *r, const char *path)
             uint64_t bytes;
             const char *word = wte_token_list_text(words, i, &bytes);
             status = wte_rows_read(&rows, i, row, &err);
-            fwrite(word, 1, bytes, sink.stream);
+            fwrite(word, 1, (size_t)bytes, sink.stream);
             for (uint64_t k = 0; k < rows.cols; k++) fprintf(sink.stream, " %.9g", (double)row[k]);
             fputc('\n', sink.stream);
         }

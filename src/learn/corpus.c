@@ -142,7 +142,7 @@ static wte_status keep_given(counter *k, wte_error *err)
     c->counts = wte__alloc_zeroed(c->allocator, (size_t)n * sizeof *c->counts);
     if (!c->counts) return wte__no_memory(err, n * sizeof *c->counts, "counts of words");
     c->info.words = n;
-    if (k->cap) memcpy(c->counts, k->counts, (k->cap < n ? k->cap : n) * sizeof *c->counts);
+    if (k->cap) memcpy(c->counts, k->counts, (k->cap < n ? k->cap : (size_t)n) * sizeof *c->counts);
     const wte__words given = k->words;
     k->words = c->words; /* empty: clearing both stays right */
     c->words = given;

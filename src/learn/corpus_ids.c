@@ -169,12 +169,13 @@ wte_status wte__corpus_count_ids(wte_corpus *c, const wte_corpus_options *opt, w
     t.scratch = wte__alloc(c->allocator, WTE__SCAN_BYTES);
     if (!t.ids || !t.scratch) status = wte__no_memory(err, WTE__SCAN_BYTES, "a block of ids");
     if (status == WTE_OK) status = count_all(&t, opt->progress, err);
-    if (status == WTE_OK) c->counts = wte__alloc_zeroed(c->allocator, t.rows * sizeof *t.counts);
+    if (status == WTE_OK)
+        c->counts = wte__alloc_zeroed(c->allocator, (size_t)t.rows * sizeof *t.counts);
     if (status == WTE_OK && !c->counts)
         status = wte__no_memory(err, t.rows * sizeof *t.counts, "counts of ids");
     if (status == WTE_OK) {
         const uint64_t n = t.rows < t.cap ? t.rows : t.cap;
-        memcpy(c->counts, t.counts, n * sizeof *t.counts);
+        memcpy(c->counts, t.counts, (size_t)n * sizeof *t.counts);
         c->info.words = t.rows;
         c->info.tokens = c->ids_count;
         status = name_ids(c, opt, t.rows, err);

@@ -167,7 +167,7 @@ wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
     p->rows = corpus->info.words;
     p->in_rows = p->rows + p->o.buckets;
     p->out_rows = p->o.hierarchical ? p->rows - 1 : p->rows;
-    p->stride = (p->o.dim + 15) / 16 * 16;
+    p->stride = (size_t)(p->o.dim + 15) / 16 * 16;
     p->ring = 1;
     while (p->ring < 2 * p->o.window + 1) p->ring *= 2;
     p->parts = p->o.deterministic ? 1 : wte_pool_threads(p->o.pool);
