@@ -523,6 +523,7 @@ static void fail_each_allocation(wte_corpus_options *opt)
         wte_corpus_reader_free(r);
         wte_corpus_free(c);
         assert_int_equal(memory.live, 0);
+        opt->allocator = NULL;
     } while (status != WTE_OK);
     assert_true(fail_at > 8);
 }

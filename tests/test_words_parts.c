@@ -212,14 +212,14 @@ static void plain_line(plain *p, const wte_words *w, const uint32_t *line, size_
 {
     plain_enter(p, line, n, 0);
     for (size_t at = 0; at <= n; at++) {
-        double *in[2], mean[DIM], old[DIM];
+        double *in[2] = { NULL, NULL }, mean[DIM], old[DIM];
         size_t n_in = 0;
         plain_enter(p, line, n, at + 1);
         if (at > 0 && at < n + 1) in[n_in++] = p->live[at - 1];
         if (at + 1 < n) in[n_in++] = p->live[at + 1];
         if (at < n && w->plan.o.method == WTE_WORDS_SKIP_GRAM)
             plain_step(p, w, line[at], in, n_in, lr);
-        if (at < n && w->plan.o.method == WTE_WORDS_CBOW) {
+        if (at < n && n_in > 0 && w->plan.o.method == WTE_WORDS_CBOW) {
             double *only = mean;
             for (size_t c = 0; c < DIM; c++)
                 mean[c] = old[c] = n_in == 2 ? (in[0][c] + in[1][c]) / 2 : in[0][c];
