@@ -6,6 +6,7 @@ sleep 0.4
 kill -9 $!
 wait $! 2> /dev/null
 cp out/checkpoint old
+rm -f out/.checkpoint.*.tmp # it may have been killed while it wrote the next one
 (
     ulimit -f 8
     trap '' XFSZ
