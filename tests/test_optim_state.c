@@ -187,6 +187,97 @@ static void states_that_do_not_fit_are_refused(void **state)
     wte_table_free(t);
 }
 
+/* A part of numbers that cannot have been saved is refused as a whole. */
+static void numbers_that_no_state_has_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        wte_optim_kind kind;
+        const char *part;
+        float value;
+        const char *message;
+    } bad[] = {
+        { WTE_OPTIM_ADAM, "exp_avg", NAN, "'exp_avg' is nan in row 7, column 2, but must be" },
+        { WTE_OPTIM_ADAM, "exp_avg", INFINITY, "'exp_avg' is inf in row 7, column 2, but must be" },
+        { WTE_OPTIM_ADAM, "exp_avg_sq", -1, "'exp_avg_sq' is -1 in row 7, column 2, but must be" },
+        { WTE_OPTIM_ADAM, "max_exp_avg_sq", -1, "'max_exp_avg_sq' is -1 in row 7, column 2" },
+        { WTE_OPTIM_ADAM, "master", NAN, "'master' is nan in row 7, column 2, but must be" },
+        { WTE_OPTIM_SGD, "momentum_buffer", -INFINITY, "'momentum_buffer' is -inf in row 7" },
+        { WTE_OPTIM_ADAGRAD, "sum", -0.5f, "'sum' is -0.5 in row 7, column 2" },
+        { WTE_OPTIM_ROWWISE_ADAGRAD, "sum", -0.5f, "'sum' is -0.5 in row 7, column 0" },
+        { WTE_OPTIM_ADAFACTOR, "exp_avg_sq_row", -1, "'exp_avg_sq_row' is -1 in row 7, column 0" },
+        { WTE_OPTIM_ADAFACTOR, "exp_avg_sq_col", NAN,
+          "'exp_avg_sq_col' is nan in row 0, column 2" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const bool adam = bad[i].kind == WTE_OPTIM_ADAM;
+        const wte_optim_options opt =
+            SETTING(.kind = bad[i].kind, .amsgrad = adam, .rounding = WTE_ROUND_MASTER,
+                    .momentum = bad[i].kind == WTE_OPTIM_SGD ? 0.9 : 0);
+        wte_table *t = noise_table(ROWS, COLS, adam ? WTE_BF16 : WTE_F32, 3);
+        wte_optim *o = optim_of(t, &opt);
+        float values[ROWS * COLS], before[ROWS * COLS];
+        const char *name;
+        wte_rows rows;
+        wte_error err;
+        uint32_t k = 0;
+        do {
+            assert_ok(wte_optim_state(o, k++, &name, &rows, &err), err);
+        } while (strcmp(name, bad[i].part) != 0);
+        const size_t n = (size_t)(rows.rows * rows.cols);
+        const size_t at = rows.cols == 1 ? 7 : rows.rows == 1 ? 2 : 7 * COLS + 2;
+        memcpy(before, rows.data, n * sizeof *before);
+        for (size_t c = 0; c < n; c++) values[c] = 3;
+        wte_rows given = rows;
+        given.data = values;
+        assert_ok(wte_optim_load(o, name, &given, &err), err);
+        assert_memory_equal(rows.data, values, n * sizeof *values);
+        given.data = before;
+        assert_ok(wte_optim_load(o, name, &given, &err), err);
+        given.data = values;
+        values[at] = bad[i].value;
+        assert_fails(wte_optim_load(o, name, &given, &err), err, WTE_E_RANGE,
+                     rows.rows == 1 ? 0 : 7, bad[i].message);
+        assert_memory_equal(rows.data, before, n * sizeof *before);
+        wte_optim_free(o);
+        wte_table_free(t);
+    }
+}
+
+static void steps_that_cannot_be_counted_are_refused(void **state)
+{
+    (void)state;
+    const wte_optim_options opt = SETTING(.kind = WTE_OPTIM_ADAM);
+    wte_table *t = noise_table(ROWS, COLS, WTE_F32, 3);
+    wte_optim *o = optim_of(t, &opt);
+    static const double half = 2.5;
+    uint64_t steps = UINT64_C(1) << 53;
+    wte_rows rows = { 1, 1, WTE_U64, .data = &steps, .row_bytes = 8 };
+    wte_error err;
+    assert_ok(wte_optim_load(o, "steps", &rows, &err), err);
+    run(o, t, BY_LOOKUP, 0, 2); /* bias corrections are 1 */
+    finish(o);
+    assert_int_equal(wte_optim_steps(o), steps + 2);
+    const float *row = wte_table_data(t);
+    for (size_t i = 0; i < ROWS * COLS; i++) assert_true(isfinite(row[i]));
+    steps++;
+    assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_RANGE, 0,
+                 "'steps' is 9007199254740993, but at most 9007199254740992 can be counted");
+    steps = (uint64_t)-1; /* as a signed number -1 */
+    assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_RANGE, 0,
+                 "'steps' is 18446744073709551615, but at most");
+    rows.dtype = WTE_I64;
+    assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                 "'steps' is of i64, but this state is of u64");
+    rows.dtype = WTE_F64;
+    rows.data = &half;
+    assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                 "'steps' is of f64, but this state is of u64");
+    assert_int_equal(wte_optim_steps(o), (UINT64_C(1) << 53) + 2);
+    wte_optim_free(o);
+    wte_table_free(t);
+}
+
 /* Growing ---------------------------------------------------------------------------------------
  */
 
@@ -370,6 +461,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_run_that_was_saved_ends_like_an_unbroken_one),
         cmocka_unit_test(parts_have_pytorchs_names),
         cmocka_unit_test(states_that_do_not_fit_are_refused),
+        cmocka_unit_test(numbers_that_no_state_has_are_refused),
+        cmocka_unit_test(steps_that_cannot_be_counted_are_refused),
         cmocka_unit_test(state_comes_along_when_rows_are_added),
         cmocka_unit_test(tables_that_are_not_the_same_but_longer_are_refused),
         cmocka_unit_test(need_is_what_is_allocated),

@@ -93,6 +93,9 @@
  * each takes some 40 bytes beside its text, so all of these 11 GB. Billions of words of web text
  * have some 100 million. */
 #define WTE_LIMIT_CORPUS_DISTINCT 268435456u
+/* Steps of an optimizer: beyond 2^53 a double counts no longer by ones, and bias corrections are
+ * computed in it. A million steps a second take 285 years to get there. */
+#define WTE_LIMIT_OPTIM_STEPS 9007199254740992u
 /* Words that predict the next one: a model that looks at its context as one vector gains nothing
  * beyond some ten. */
 #define WTE_LIMIT_LM_CONTEXT 1024u

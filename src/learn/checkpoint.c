@@ -5,12 +5,14 @@
 #include "learn/checkpoint.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "num/kernels.h"
 
 /* The one entry of the file's metadata. */
 static const char settings_key[] = "wte.checkpoint";
@@ -117,6 +119,23 @@ static const char *shape_text(char buf[112], wte_dtype dtype, uint32_t rank, con
     return buf;
 }
 
+/* Weights and what optimizers keep of them are finite. */
+static wte_status check_finite(const wte__checkpoint *c, const char *shown, const float *x,
+                               uint64_t rows, uint64_t cols, wte_error *err)
+{
+    for (uint64_t r = 0; r < rows; r++) {
+        const float *row = x + r * cols;
+        uint64_t at = 0;
+        if (wte__kernels_get()->all_finite(row, (size_t)cols)) continue;
+        while (isfinite(row[at])) at++;
+        return wte__fail(err, WTE_E_FORMAT, r,
+                         "%s: part '%s' of the checkpoint is %g in row %" PRIu64 ", column %" PRIu64
+                         ", but must be finite",
+                         c->path, shown, (double)row[at], r, at);
+    }
+    return WTE_OK;
+}
+
 wte_status wte__checkpoint_read(const wte__checkpoint *c, const char *name, wte_dtype dtype,
                                 uint64_t rows, uint64_t cols, void *out, wte_error *err)
 {
@@ -139,7 +158,8 @@ wte_status wte__checkpoint_read(const wte__checkpoint *c, const char *name, wte_
                          shape_text(want, dtype, 2, shape));
     if (tensor.bytes == 0) return WTE_OK;
     WTE_TRY(wte_file_rows(c->file, i, &source, err));
-    return wte_rows_read_block(&source, 0, (size_t)source.rows, out, err);
+    WTE_TRY(wte_rows_read_block(&source, 0, (size_t)source.rows, out, err));
+    return dtype == WTE_F32 ? check_finite(c, shown, out, rows, cols, err) : WTE_OK;
 }
 
 wte_status wte__checkpoint_rows(const wte__checkpoint *c, const char *name, wte_rows *out,

@@ -27,7 +27,8 @@ wte_status wte__checkpoint_belongs(const char *path, const char *have, const cha
  * when another file has taken the place of this one. */
 wte_status wte__checkpoint_rows(const wte__checkpoint *c, const char *name, wte_rows *out,
                                 wte_error *err);
-/* The part of that name, which must have this shape and type: else E_SHAPE with both shapes. */
+/* The part of that name, which must have this shape and type: else E_SHAPE with both shapes; and of
+ * F32 be finite: else E_FORMAT (where = its row). */
 wte_status wte__checkpoint_read(const wte__checkpoint *c, const char *name, wte_dtype dtype,
                                 uint64_t rows, uint64_t cols, void *out, wte_error *err);
 #endif

@@ -229,6 +229,7 @@ static wte_status count_and_choose(wte_corpus *c, const wte_corpus_options *opt,
         if (!k.scan.buf) status = wte__no_memory(err, WTE__SCAN_BYTES, "a block of text");
     }
     if (status == WTE_OK) status = count_text(&k, err);
+    c->content = k.scan.content;
     if (status == WTE_OK) status = k.given ? keep_given(&k, err) : choose_words(&k, err);
     if (status == WTE_OK) status = sum_up(c, opt, k.given ? &c->words : &k.words, err);
     wte__free(c->allocator, k.scan.buf, WTE__SCAN_BYTES);

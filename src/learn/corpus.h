@@ -17,7 +17,8 @@ typedef struct wte__scan {
     uint64_t stop; /* words must begin before it */
     uint64_t base; /* place of buf[0] in the file */
     size_t next, filled;
-    uint8_t *buf; /* WTE__SCAN_BYTES */
+    uint8_t *buf;     /* WTE__SCAN_BYTES */
+    uint64_t content; /* hash of all that has been read */
 } wte__scan;
 
 /* What a line end is as a word; its data is this very pointer. */
@@ -70,6 +71,7 @@ struct wte_corpus {
     uint64_t ids_count;
     wte__words words;
     uint64_t *counts; /* of words.list */
+    uint64_t content; /* hash of the bytes that words or ids are made of, in their order */
     wte_corpus_info info;
 };
 
@@ -79,6 +81,9 @@ uint64_t wte__corpus_given_words(const wte_corpus_options *opt);
 wte_bytes wte__corpus_given_word(const wte_corpus_options *opt, uint64_t i);
 /* Of the words, their numbers and counts: a table belongs to no other ones. */
 uint64_t wte__corpus_hash(const wte_corpus *c);
+
+/* The hash of what has been read, with n bytes more; their cuts are part of it. */
+uint64_t wte__corpus_content(uint64_t before, const void *bytes, size_t n);
 
 /* How a corpus of ids is found and counted (corpus_ids.c). */
 wte_status wte__corpus_find_ids(wte_corpus *c, const wte_corpus_options *opt, wte_error *err);

@@ -93,7 +93,7 @@ wte_status wte__corpus_read_ids(const wte_corpus *c, uint64_t first, size_t n, v
 
 /* Ids counted so far, and room for more. */
 typedef struct tally {
-    const wte_corpus *c;
+    wte_corpus *c;
     uint64_t *counts;
     size_t cap;
     uint64_t rows;  /* largest id + 1, or what the caller wants */
@@ -106,6 +106,8 @@ static wte_status count_block(tally *t, uint64_t first, size_t n, wte_error *err
 {
     char shown[WTE__NAME_SHOWN];
     WTE_TRY(wte__corpus_read_ids(t->c, first, n, t->scratch, t->ids, err));
+    const size_t bytes = n * wte_dtype_bytes(t->c->ids_type);
+    t->c->content = wte__corpus_content(t->c->content, t->scratch, bytes);
     for (size_t i = 0; i < n; i++) {
         const uint64_t rows = (uint64_t)t->ids[i] + 1;
         if (t->fixed && rows > t->fixed)

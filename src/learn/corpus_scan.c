@@ -38,6 +38,7 @@ static wte_status refill(wte__scan *s, wte_error *err)
     const size_t room = WTE__SCAN_BYTES - left;
     const size_t n = more < room ? (size_t)more : room;
     WTE_TRY(wte__file_read_at(s->file, s->base + left, s->buf + left, n, s->path, err));
+    s->content = wte__corpus_content(s->content, s->buf + left, n);
     s->filled += n;
     return WTE_OK;
 }

@@ -58,6 +58,11 @@ uint64_t wte__corpus_hash(const wte_corpus *c)
     return XXH3_64bits_withSeed(c->counts, (size_t)c->info.words * sizeof *c->counts, hash);
 }
 
+uint64_t wte__corpus_content(uint64_t before, const void *bytes, size_t n)
+{
+    return XXH3_64bits_withSeed(bytes, n, before);
+}
+
 /* Slots for at least n words, filled with those of the list. */
 static wte_status make_slots(wte__words *w, uint64_t n, wte_error *err)
 {

@@ -373,6 +373,7 @@ static void put_corpus(lines *to, const char *key, const wte_corpus *c)
     if (c) wte_corpus_get(c, &info);
     put(to, "\"%s\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "],\n", key, info.bytes,
         info.tokens, info.words, c ? wte__corpus_hash(c) : 0);
+    put(to, "\"content of the %s\": \"%016" PRIx64 "\",\n", key, c ? c->content : 0);
 }
 
 wte_status wte__lm_settings(const wte__lm_plan *p, char **out, wte_error *err)

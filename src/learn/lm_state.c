@@ -2,6 +2,7 @@
  * weights of the best validation, which stay in the checkpoint and are carried from one to the
  * next, so that no second copy of a table is held in memory. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -101,7 +102,12 @@ static wte_status read_state(wte_lm *lm, wte__lm_part part, const char *of, cons
                             .dtype = rows->dtype,
                             .data = data,
                             .row_bytes = rows->cols * wte_dtype_bytes(rows->dtype) };
-    if (status == WTE_OK) status = wte_optim_load(lm->weight[part].optim, of, &view, err);
+    if (status == WTE_OK) {
+        status = wte_optim_load(lm->weight[part].optim, of, &view, err);
+        char shown[WTE__NAME_SHOWN];
+        if (status != WTE_OK) wte__error_prefix(err, wte__lm_name(part));
+        if (status != WTE_OK) wte__error_prefix(err, wte__show_path(shown, lm->checkpoint));
+    }
     wte__free(a, data, (size_t)bytes + 1);
     return status;
 }
@@ -117,6 +123,33 @@ static wte_status read_weight(wte_lm *lm, wte__lm_part part, wte_error *err)
     for (uint32_t i = 0; i < STATES && wte_optim_state(w->optim, i, &of, &rows, NULL) == WTE_OK;
          i++)
         WTE_TRY(read_state(lm, part, of, &rows, err));
+    if (wte_optim_steps(w->optim) == lm->counts.step) return WTE_OK;
+    char shown[WTE__NAME_SHOWN];
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: the optimizer of %s has taken %" PRIu64
+                     " steps in the checkpoint, but the run %" PRIu64,
+                     wte__show_path(shown, lm->checkpoint), wte__lm_name(part),
+                     wte_optim_steps(w->optim), lm->counts.step);
+}
+
+/* A number that came out of the file, and what it can be. */
+typedef struct bounds {
+    const char *what;
+    uint64_t is, least, most;
+} bounds;
+
+static wte_status check_bounds(const wte_lm *lm, const bounds *b, size_t n, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    for (; n-- > 0; b++) {
+        if (b->is >= b->least && b->is <= b->most) continue;
+        return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                         "%s: %s is %" PRIu64 " in the checkpoint, but %s%" PRIu64
+                         " at step %" PRIu64 " of %" PRIu64,
+                         wte__show_path(shown, lm->checkpoint), b->what, b->is,
+                         b->least == b->most ? "" : "at most ", b->most, lm->counts.step,
+                         lm->plan.steps);
+    }
     return WTE_OK;
 }
 
@@ -129,6 +162,8 @@ static wte_status read_words(wte_lm *lm, wte_error *err)
     uint32_t *carried = wte__alloc_array(a, context, sizeof *carried);
     if (!carried) return wte__no_memory(err, context * sizeof *carried, "words");
     wte_status status = wte__checkpoint_read(lm->last, "words", WTE_U32, 1, context, carried, err);
+    const bounds begun = { "the beginning of the block", lm->counts.place.begun, 1, 1 };
+    if (status == WTE_OK) status = check_bounds(lm, &begun, 1, err);
     for (uint64_t i = 0; status == WTE_OK && i < context; i++)
         if (carried[i] >= lm->plan.rows)
             status = wte__fail(err, WTE_E_FORMAT, i,
@@ -144,18 +179,62 @@ static wte_status read_words(wte_lm *lm, wte_error *err)
     return status;
 }
 
-/* Examples are taken by these numbers, which come out of a file. */
+/* A step says where in the corpus it is: what else is counted must agree with it, since examples
+ * are taken, and ends are found, by these numbers. Called when the block at hand has been read. */
 static wte_status check_counts(const wte_lm *lm, wte_error *err)
 {
+    const wte__lm_plan *p = &lm->plan;
     const wte__lm_counts *at = &lm->counts;
+    const bounds step = { "the step", at->step, 0, p->steps };
+    WTE_TRY(check_bounds(lm, &step, 1, err));
+    const uint64_t block_steps = p->o.shuffle / p->o.batch;
+    const uint64_t done = at->step ? at->step - 1 : 0, within = done % p->epoch_steps;
+    uint64_t block = 0, n = 0, cursor = 0;
+    if (at->step) {
+        const uint64_t before = within / block_steps * p->o.shuffle;
+        block = done / p->epoch_steps * ((p->epoch_steps - 1) / block_steps + 1);
+        block += within / block_steps + 1;
+        n = p->train_words - before < p->o.shuffle ? p->train_words - before : p->o.shuffle;
+        cursor = (within % block_steps + 1) * p->o.batch;
+        if (cursor > n) cursor = n;
+    }
+    const uint64_t epoch = at->step / p->epoch_steps, words = at->step * p->o.batch;
+    const bounds all[] = {
+        { "the epoch", at->epoch, epoch, epoch },
+        { "the block of words", at->block, block, block },
+        { "the size of the block", lm->stream.n, n, n },
+        { "the place in the block", at->cursor, cursor, cursor },
+        { "the number of words since the last report", at->report_words, 0, words },
+        { "the step of the last validation", at->valid_step, 0, at->step },
+        { "the step of the best validation", at->best_step, 0, at->valid_step },
+        { "the number of validations since the best", at->worse, 0, at->step - at->best_step },
+    };
+    return check_bounds(lm, all, sizeof all / sizeof *all, err);
+}
+
+/* Losses that later ones are held against. */
+static wte_status check_losses(const wte_lm *lm, wte_error *err)
+{
+    const wte__lm_losses *l = &lm->losses;
+    const struct {
+        const char *what;
+        double is;
+        bool must; /* else it may be NaN: not known */
+    } all[] = {
+        { "the sum of losses", l->report, true },
+        { "the loss that was told", l->told, false },
+        { "the sum of the last losses", l->window, lm->counts.step > 0 },
+        { "the loss of the first step", l->first, lm->counts.step > 0 },
+        { "the loss of the validation", l->valid, lm->counts.valid_step > 0 },
+        { "the loss of the best validation", l->best, lm->counts.best_step > 0 },
+    };
     char shown[WTE__NAME_SHOWN];
-    if (at->cursor <= lm->stream.n && at->step <= lm->plan.steps && at->best_step <= at->step)
-        return WTE_OK;
-    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
-                     "%s: the checkpoint is at word %" PRIu64 " of a block of %" PRIu64
-                     ", at step %" PRIu64 " of %" PRIu64 ", the best one %" PRIu64,
-                     wte__show_path(shown, lm->checkpoint), at->cursor, lm->stream.n, at->step,
-                     lm->plan.steps, at->best_step);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (isfinite(all[i].is) || (isnan(all[i].is) && !all[i].must)) continue;
+        return wte__fail(err, WTE_E_FORMAT, i, "%s: %s is %g in the checkpoint",
+                         wte__show_path(shown, lm->checkpoint), all[i].what, all[i].is);
+    }
+    return WTE_OK;
 }
 
 wte_status wte__lm_resume(wte_lm *lm, wte_error *err)
@@ -168,7 +247,8 @@ wte_status wte__lm_resume(wte_lm *lm, wte_error *err)
     for (int i = 0; i < WTE__LM_PARTS; i++) WTE_TRY(read_weight(lm, (wte__lm_part)i, err));
     lm->kept = true;
     if (lm->counts.block) WTE_TRY(read_words(lm, err)); /* 0: before the first step */
-    return check_counts(lm, err);
+    WTE_TRY(check_counts(lm, err));
+    return check_losses(lm, err);
 }
 
 wte_status wte__lm_take_best(wte_lm *lm, wte_error *err)

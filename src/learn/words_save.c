@@ -23,12 +23,13 @@ static void put_settings(const wte__words_plan *p, char out[SETTINGS_MOST])
              ",\n\"buckets\": %" PRIu64 ",\n\"sample\": %.17g"
              ",\n\"lr\": %.17g,\n\"epochs\": %" PRIu64 ",\n\"seed\": %" PRIu64
              ",\n\"threads\": %" PRIu32 ",\n\"words\": %" PRIu64 ",\n\"tokens\": %" PRIu64
-             ",\n\"unknown\": %" PRIu64 ",\n\"bytes\": %" PRIu64 ",\n\"text\": %" PRIu64 "\n}\n",
+             ",\n\"unknown\": %" PRIu64 ",\n\"text\": %" PRIu64
+             ",\n\"content of the corpus\": \"%016" PRIx64 "\",\n\"bytes\": %" PRIu64 "\n}\n",
              o->method == WTE_WORDS_CBOW ? "cbow" : "skip-gram",
              o->hierarchical ? "tree" : "samples", o->dim, o->window, o->negative, o->power,
              o->min_n, o->max_n, o->buckets, o->sample, o->lr, o->epochs, o->seed, p->parts,
-             p->rows, p->corpus_info.tokens, p->corpus_info.unknown, p->corpus_info.bytes,
-             wte__corpus_hash(p->corpus));
+             p->rows, p->corpus_info.tokens, p->corpus_info.unknown, wte__corpus_hash(p->corpus),
+             p->corpus->content, p->corpus_info.bytes);
 }
 
 static wte_rows rows_of(const wte_words *w, const float *data, uint64_t rows)
@@ -84,13 +85,17 @@ static wte_status read_places(const wte__checkpoint *c, wte_words *w, wte_error 
         wte__checkpoint_read(c, "places", WTE_I64, w->plan.parts, PLACE, places, err);
     uint64_t done = 0;
     for (uint32_t i = 0; status == WTE_OK && i < w->plan.parts; i++) {
-        if (places[i].epoch > w->plan.o.epochs || places[i].words > total)
-            status =
-                wte__fail(err, WTE_E_FORMAT, i,
-                          "%s: part %" PRIu32 " of the checkpoint has read %" PRIu64
-                          " words in %" PRIu64 " epochs, but there are %" PRIu64 " in %" PRIu64,
-                          wte__show_path(shown, w->checkpoint), i, places[i].words, places[i].epoch,
-                          total, w->plan.o.epochs);
+        /* what all parts have read together is no more than there is */
+        const uint64_t left = total - done;
+        if (places[i].epoch > w->plan.o.epochs || places[i].words > left) {
+            status = wte__fail(err, WTE_E_FORMAT, i,
+                               "%s: part %" PRIu32 " of the checkpoint has read %" PRIu64
+                               " words in %" PRIu64 " epochs, but there are %" PRIu64
+                               " left in %" PRIu64,
+                               wte__show_path(shown, w->checkpoint), i, places[i].words,
+                               places[i].epoch, left, w->plan.o.epochs);
+            break;
+        }
         w->worker[i].place = places[i];
         done += places[i].words;
     }

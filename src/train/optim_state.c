@@ -1,10 +1,12 @@
 /* What an optimizer remembers, as named rows to be saved and loaded; and its growth with a table.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "train/optim.h"
 
 /* A part of the state, with its name in this kind (PyTorch's, where it has one). */
@@ -89,6 +91,60 @@ static wte_status find_part(const wte_optim *o, const char *name, state_part *pa
                      wte__show(shown, name, strlen(name)));
 }
 
+/* Numbers that are looked at together, at most, beside those of one row. */
+#define LOOKED_AT UINT64_C(16384)
+
+static bool is_square(wte__optim_block block)
+{
+    return block != WTE__OPTIM_FIRST && block != WTE__OPTIM_MASTER;
+}
+
+/* Sums of squares are never negative, and nothing is NaN or infinite. */
+static wte_status check_values(const state_part *part, const float *x, uint64_t n, uint64_t first,
+                               uint64_t cols, wte_error *err)
+{
+    const bool square = is_square(part->block);
+    for (uint64_t i = 0; i < n; i++) {
+        if (isfinite(x[i]) && !(square && x[i] < 0)) continue;
+        return wte__fail(err, WTE_E_RANGE, first + i / cols,
+                         "optimizer: '%s' is %g in row %" PRIu64 ", column %" PRIu64
+                         ", but must be %s",
+                         part->name, (double)x[i], first + i / cols, i % cols,
+                         square ? "finite, and 0 or more" : "finite");
+    }
+    return WTE_OK;
+}
+
+static wte_status check_steps(const wte_rows *rows, uint64_t *steps, wte_error *err)
+{
+    WTE_TRY(wte_rows_read_block(rows, 0, 1, steps, err));
+    if (*steps <= WTE_LIMIT_OPTIM_STEPS) return WTE_OK;
+    return wte__fail(err, WTE_E_RANGE, 0,
+                     "optimizer: 'steps' is %" PRIu64 ", but at most %" PRIu64
+                     " can be counted; a negative number?",
+                     *steps, (uint64_t)WTE_LIMIT_OPTIM_STEPS);
+}
+
+/* All numbers are looked at before the first is taken, some rows at a time. */
+static wte_status check_block(const wte_optim *o, const state_part *part, const wte_rows *rows,
+                              wte_error *err)
+{
+    if (rows->rows == 0 || rows->cols == 0) return WTE_OK;
+    const wte_allocator *a = o->opt.allocator;
+    const uint64_t at_once = rows->cols < LOOKED_AT ? LOOKED_AT / rows->cols : 1;
+    const uint64_t most = at_once < rows->rows ? at_once : rows->rows;
+    float *x = wte__alloc_array(a, most * rows->cols, sizeof *x);
+    if (!x) return wte__no_memory(err, most * rows->cols * sizeof *x, "the state of an optimizer");
+    wte_status status = WTE_OK;
+    for (uint64_t r = 0; r < rows->rows && status == WTE_OK; r += most) {
+        const uint64_t n = rows->rows - r < most ? rows->rows - r : most;
+        status = wte_rows_read_block(rows, r, (size_t)n, x, err);
+        if (status == WTE_OK) status = check_values(part, x, n * rows->cols, r, rows->cols, err);
+    }
+    wte__free(a, x, (size_t)(most * rows->cols) * sizeof *x);
+    return status;
+}
+
 wte_status wte_optim_load(wte_optim *o, const char *name, const wte_rows *rows, wte_error *err)
 {
     state_part part;
@@ -108,8 +164,14 @@ wte_status wte_optim_load(wte_optim *o, const char *name, const wte_rows *rows, 
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
                          "optimizer: '%s' is of %s, but this state is of %s", part.name,
                          wte_dtype_name(rows->dtype), wte_dtype_name(own.dtype));
-    void *to = part.block == STEPS ? (void *)&o->steps : o->block[part.block];
-    return wte_rows_read_block(rows, 0, (size_t)own.rows, to, err);
+    if (part.block == STEPS) {
+        uint64_t steps;
+        WTE_TRY(check_steps(rows, &steps, err));
+        o->steps = steps;
+        return WTE_OK;
+    }
+    WTE_TRY(check_block(o, &part, rows, err));
+    return wte_rows_read_block(rows, 0, (size_t)own.rows, o->block[part.block], err);
 }
 
 /* Growing -------------------------------------------------------------------------------------- */
