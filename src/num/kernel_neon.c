@@ -4,17 +4,10 @@
 #include <float.h>
 #include <string.h>
 
+#include "num/inlined.h"
 #include "num/kernels.h"
 #include "num/row_mark.h"
 #include "num/sums.h"
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-/* Values live in registers only where loops over them are unrolled. */
-#if defined(__clang__)
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define UNROLLED _Pragma("GCC unroll 16")
-#endif
 
 /* Loops take eight f32 at a time, in two registers: as many as there are f16 in one. */
 typedef struct eight {
@@ -504,6 +497,7 @@ DOTS_KERNEL(f16, 2, eight_f16)
 DOTS_KERNEL(bf16, 2, eight_bf16_as_is)
 
 #include "num/head_neon.h"
+#include "num/learn_neon.h"
 
 const wte__kernels wte__kernels_neon = {
     .isa = "neon",
@@ -547,6 +541,7 @@ const wte__kernels wte__kernels_neon = {
     .scatter_f16 = scatter_f16_neon,
     .scatter_bf16 = scatter_bf16_neon,
     .squares_f32 = squares_f32_neon,
+    LEARN_TABLE(neon),
     OPTIM_TABLE(neon),
     .chance_f16 = chance_f16_neon,
     .chance_bf16 = chance_bf16_neon,
