@@ -3,7 +3,7 @@
 
 usage: fetch.py [NAME...]        default: all that are not there yet
 
-Each package is pinned by version and SHA-256 and comes through its registry's own client (pip, npm, apt-get). What cannot be
+Each package is pinned by version and SHA-256 and comes through its registry's own client (pip, npm, mvn, apt-get). What cannot be
 had is named, and the benchmarks then name it as missing; that is no failure. Exit 1 only when a package is another than
 the pinned one.
 """
@@ -56,6 +56,11 @@ def from_npm(package, scratch):
     run("npm", "pack", "--silent", package, cwd=scratch)
 
 
+def from_maven(package, scratch):
+    copy = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
+    run("mvn", "--quiet", "--batch-mode", copy, f"-Dartifact={package}", f"-DoutputDirectory={scratch}", cwd=scratch)
+
+
 def from_debian(package, scratch):
     run("apt-get", "download", "-q", "-o", "APT::Sandbox::User=root", package, cwd=scratch)
 
@@ -73,7 +78,7 @@ def unpack(archive, place):
     for name, data in members.items():
         path = pathlib.PurePosixPath(name)
         # Libraries that are loaded by path lie flat; Python packages keep their folders.
-        flat = archive.suffix == ".tgz" or ".data" in path.parts[0]
+        flat = archive.suffix in (".tgz", ".jar") or ".data" in path.parts[0]
         if flat and not re.search(r"\.so(\.|$)", path.name):
             continue
         target = place / (path.name if flat else name)
@@ -112,7 +117,7 @@ def fetch(name, registry, package, digest):
     if (place / STAMP).exists() and (place / STAMP).read_text(encoding="utf-8") == f"{package} {digest}\n":
         return f"{package} is there"
     with tempfile.TemporaryDirectory() as scratch:
-        ways = {"pypi": from_pypi, "npm": from_npm, "debian": from_debian}
+        ways = {"pypi": from_pypi, "npm": from_npm, "maven": from_maven, "debian": from_debian}
         if registry == "pypi-source":
             from_pypi_source(package, pathlib.Path(scratch), digest)
         else:

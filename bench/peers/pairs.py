@@ -64,11 +64,16 @@ def ids(rows, count, law, seed=12345):
 
 
 def results(calls, out):
-    """What each contender writes for batch 0."""
+    """What each contender writes for batch 0. One that makes its own output has `copies`, to bring it here; not while it is timed."""
     found = {}
     for name, call in calls.items():
+        makes = hasattr(call, "copies")
         out.fill(0)
+        if makes:
+            call.copies = True
         call(0)
+        if makes:
+            call.copies = False
         found[name] = out.copy()
     return found
 

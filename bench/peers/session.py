@@ -1,5 +1,6 @@
 """What every targets_*.py script begins with: wte, the native helper, and the peers that can be had."""
 import importlib
+import os
 import pathlib
 import sys
 
@@ -16,6 +17,7 @@ PEERS = {
     "onnxruntime": ("products", "OnnxRuntime"),
     "NumKong": ("products", "NumKong"),
     "PyTorch": ("pytorch", "Torch"),
+    "PyTorch 2": ("pytorch2", "Torch2"),
 }
 
 
@@ -44,6 +46,11 @@ class Session:
                 pairs.missing(name, error)
                 self.made[name] = None
         return self.made[name]
+
+    def torch(self, usual):
+        """The name of version 1, Debian's, or 2: one process holds one of them. WTE_BENCH_PYTORCH decides, or what is usual."""
+        asked = os.environ.get("WTE_BENCH_PYTORCH", usual)
+        return "PyTorch 2" if asked == "2" and self.peer("PyTorch 2") else "PyTorch"
 
     def add(self, calls, name, peer, method, *arguments, **more):
         """A contender more, where the peer is there and can do it."""

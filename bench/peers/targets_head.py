@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The output head: wte_head_logits and wte_head_top in turn with oneDNN, onnxruntime, ggml, OpenBLAS, NumKong, PyTorch.
+"""The output head: wte_head_logits and wte_head_top in turn with oneDNN, onnxruntime, ggml, OpenBLAS, NumKong, PyTorch,
+FBGEMM.
 
 usage: targets_head.py libwte.so [PART OF AN OPERATION'S NAME...]
 
@@ -19,6 +20,7 @@ from targets_rows import KINDS, made
 ROWS, DIM, TOP = 50257, 768, 50
 TYPES = ("f32", "bf16", "q8_0", "q4_0", "q4_k", "q6_k")
 COUNTS = (1, 8, 512)
+MANY = 512
 TOLERANCE = {"f32": 2e-6}
 ROUNDED = 2e-2
 
@@ -46,10 +48,13 @@ class Head:
         for name, packed in (("oneDNN", False), ("oneDNN packed", True)):
             self.session.add(calls, name, "oneDNN", "logits", self.table, given, out, threads, packed)
         if self.kind == "f32":
-            for peer in ("OpenBLAS", "PyTorch"):
+            for peer in ("OpenBLAS", self.session.torch("2")):
                 self.session.add(calls, peer, peer, "logits", self.table, hidden, out, threads)
             self.session.add(calls, "onnxruntime", "onnxruntime", "logits", "f32", self.table, hidden, out, threads)
-        elif threads == 1:
+        elif len(hidden) < MANY:
+            wide = pairs.from_bf16(self.table)
+            self.session.add(calls, "FBGEMM f16", "PyTorch 2", "f16_logits", wide, hidden, out, threads)
+        if self.kind == "bf16" and threads == 1:
             self.session.add(calls, "NumKong packed", "NumKong", "logits", self.table, given, out)
 
     def blocks(self, calls, hidden, out, threads):

@@ -62,15 +62,18 @@ def compare(operation, task, found, theirs, gradients):
 
 def run(session, task, gradients, threads):
     operation = "loss and gradients" if gradients else "loss"
-    pool, torch = session.wte.pool(threads), session.peer("PyTorch")
+    pool, peer = session.wte.pool(threads), session.torch("1")
+    torch = session.peer(peer)
     out = pairs.memory((COUNT, ROWS), numpy.float32)
     found, call = task.losses(pool, gradients)
     calls = {"wte loss": call}
     task.gradients[1].fill(0)
     call(0)
     if torch:
-        theirs, calls["PyTorch"] = torch.losses(task.table, task.hidden, task.targets, threads, gradients)
-        calls["PyTorch"](0)
+        theirs, calls[peer] = torch.losses(task.table, task.hidden, task.targets, threads, gradients)
+        calls[peer].copies = True
+        calls[peer](0)
+        calls[peer].copies = False
         compare(operation, task, found, theirs, gradients)
     session.own(calls, "wte product", "logits", task.source, task.hidden, out, pool, own.EXACT)
     peers = [name for name in calls if name != "wte loss"]
