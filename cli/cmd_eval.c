@@ -195,6 +195,8 @@ static int check_usage(const cli *c)
         const int code = check_use(c, uses[i][0], uses[i][1], uses[i][2]);
         if (code) return code;
     }
+    if (cli_given(c, "head"))
+        return cli_usage(c, "--head says nothing here: judged is one table, which --tensor names");
     if (cli_given(c, "spaced") && !words && !cli_given(c, "against"))
         return cli_usage(
             c, "--spaced says something only beside --similarity, --analogy or --against");

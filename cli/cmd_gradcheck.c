@@ -169,6 +169,15 @@ static int check_usage(const cli *c)
     const bool head = !all && strcmp(op, "lookup") != 0 && strcmp(op, "bag") != 0;
     double tolerance;
     uint64_t number;
+    if (cli_given(c, "head"))
+        return cli_usage(c, "--head says nothing here: checked is one table, which --tensor names");
+    if (cli_given(c, "token") && c->n_words == 1)
+        return cli_usage(c, "--token says something only about tokens that are typed");
+    if (cli_given(c, "ids-type") && !cli_given(c, "ids") &&
+        (!cli_given(c, "targets") || are_typed(cli_text(c, "targets"))))
+        return cli_usage(c, "--ids-type belongs to --ids, and to --targets of a file");
+    if (cli_given(c, "padding-id") && head && strcmp(op, "tied") != 0)
+        return cli_usage(c, "--padding-id says nothing about --op %s: a head trains every row", op);
     if (cli_given(c, "ids") && c->n_words > 1)
         return cli_usage(c, "both --ids and '%s' say what to look up", c->words[1]);
     if (!cli_given(c, "ids") && c->n_words == 1 && strcmp(c->words[0], "demo") != 0)

@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "ids.h"
 #include "out.h"
 #include "train.h"
 
@@ -101,25 +103,60 @@ static int check_options(const cli *c, const cli_train_method *method)
     return CLI_DONE;
 }
 
-/* What another option makes idle, and zeros that the library takes for "not given". */
+/* Zeros that the library takes for "not given", and what another option makes idle. */
 static int check_values(const cli *c)
 {
     static const char *const above_zero[] = { "lr", "negative-power", "time-limit",
                                               "checkpoint-every" };
     static const char *const counted[] = { "min-count", "max-words" };
-    const char *given = cli_given(c, "start") ? "start" : "ids-type";
     for (size_t i = 0; i < sizeof above_zero / sizeof *above_zero; i++) {
         double value;
         if (cli_real(c, above_zero[i], 1, &value) && value == 0)
             return cli_usage(c, "--%s must be above 0", above_zero[i]);
     }
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (cli_given(c, given) && cli_given(c, counted[i]))
-            return cli_usage(c, "--%s says nothing beside --%s, which has every word", counted[i],
-                             given);
-    if (cli_given(c, "ids-type") && cli_given(c, "no-lines"))
-        return cli_usage(c, "--no-lines says nothing beside --ids-type: ids have no lines");
+        if (cli_given(c, "start") && cli_given(c, counted[i]))
+            return cli_usage(c, "--%s says nothing beside --start, which has every word",
+                             counted[i]);
     return CLI_DONE;
+}
+
+/* Both texts are of one kind, since the words of one have the numbers of the other. */
+static int check_valid(const cli *c, const char *corpus)
+{
+    const char *valid = cli_text(c, "valid");
+    const bool raw = cli_given(c, "ids-type"), other = valid && cli_ids_is_npy(valid);
+    if (!valid || access(valid, R_OK) != 0) return CLI_DONE; /* told when it is opened */
+    if (raw ? !other : cli_ids_is_npy(corpus) == other) return CLI_DONE;
+    if (raw)
+        return cli_usage(c, "--valid %s is .npy, but --ids-type says that both files are raw",
+                         valid);
+    return cli_usage(c, "--valid %s is %s, but %s is %s: numbers of ids are not those of words",
+                     valid, other ? "ids in .npy" : "no .npy", corpus,
+                     other ? "a text" : "ids in .npy");
+}
+
+/* Options about words and lines say nothing about ids. */
+static int check_kind(const cli *c, const char *corpus)
+{
+    static const char *const idle[][2] = {
+        { "min-count", "every id has its row" },
+        { "max-words", "every id has its row" },
+        { "no-lines", "ids have no lines" },
+        { "max-n", "ids have no characters" },
+    };
+    const bool raw = cli_given(c, "ids-type"), npy = cli_ids_is_npy(corpus);
+    if (raw && npy)
+        return cli_usage(
+            c, "--ids-type says that %s is raw, but it is .npy, which has its own type", corpus);
+    for (size_t i = 0; (raw || npy) && i < sizeof idle / sizeof *idle; i++) {
+        if (!cli_given(c, idle[i][0])) continue;
+        if (raw)
+            return cli_usage(c, "--%s says nothing beside --ids-type: %s", idle[i][0], idle[i][1]);
+        return cli_usage(c, "--%s says nothing about %s, which is ids in .npy: %s", idle[i][0],
+                         corpus, idle[i][1]);
+    }
+    return check_valid(c, corpus);
 }
 
 static int run(cli *c)
@@ -130,14 +167,18 @@ static int run(cli *c)
         if (strcmp(methods[i]->name, name) == 0) method = methods[i];
     int code = check_options(c, method);
     if (!code) code = check_values(c);
+    if (!code) code = check_kind(c, c->words[0]);
     if (code) return code;
     if (!folder || !*folder) return cli_usage(c, "-o DIR is missing");
     struct stat st;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    const bool made = mkdir(folder, 0777) == 0;
+    if (!made && errno != EEXIST)
         return cli_say_fail(c, CLI_OUTPUT, "%s: %s", folder, strerror(errno));
     if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
         return cli_say_fail(c, CLI_OUTPUT, "%s: is no folder", folder);
-    return method->run(c, c->words[0], folder);
+    code = method->run(c, c->words[0], folder);
+    if (code && made) (void)rmdir(folder); /* unless something is in it */
+    return code;
 }
 
 const cli_command cmd_train = {

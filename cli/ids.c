@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "out.h"
@@ -242,9 +243,9 @@ static int open_stream(const cli *c, cli_ids *ids, FILE *stream)
     return status == WTE_OK ? take_npy(c, ids) : cli_fail(c, status, CLI_SIDE_INPUT, &err);
 }
 
-int cli_ids_open_as(const cli *c, const char *option, cli_ids *out)
+static int open_named(const cli *c, const char *option, const char *type, cli_ids *out)
 {
-    const char *path = cli_text(c, option), *type = cli_text(c, "ids-type");
+    const char *path = cli_text(c, option);
     bool from_stdin = strcmp(path, "-") == 0;
     *out = (cli_ids){ .from = from_stdin ? "standard input" : path };
     if (!*path) return cli_usage(c, "--%s names no file", option);
@@ -254,6 +255,28 @@ int cli_ids_open_as(const cli *c, const char *option, cli_ids *out)
     int code = open_stream(c, out, stream);
     if (stream != out->stream && stream != stdin) fclose(stream);
     return code;
+}
+
+int cli_ids_open_as(const cli *c, const char *option, cli_ids *out)
+{
+    return open_named(c, option, cli_text(c, "ids-type"), out);
+}
+
+int cli_ids_open_plain(const cli *c, const char *option, cli_ids *out)
+{
+    return open_named(c, option, NULL, out);
+}
+
+bool cli_ids_is_npy(const char *path)
+{
+    char start[MAGIC_BYTES];
+    struct stat st;
+    /* what is no file would be read from twice */
+    FILE *stream = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
+    if (!stream) return false;
+    const size_t n = fread(start, 1, sizeof start, stream);
+    fclose(stream);
+    return is_npy(start, n);
 }
 
 int cli_ids_open(const cli *c, cli_ids *out)

@@ -36,6 +36,10 @@ int cli_ids_typed(const cli *c, const int64_t *values, size_t n, cli_ids *out);
 int cli_ids_open(const cli *c, cli_ids *out);
 /* The same for another option than --ids, in text or .npy (raw only with --ids-type). */
 int cli_ids_open_as(const cli *c, const char *option, cli_ids *out);
+/* The same, in text or .npy, whatever --ids-type says of another file. */
+int cli_ids_open_plain(const cli *c, const char *option, cli_ids *out);
+/* Whether the file begins as .npy does; false when it cannot be read. */
+bool cli_ids_is_npy(const char *path);
 /* Ids at .. at + n - 1. Floating point numbers must be whole and below what their type tells apart.
  * u64 ids from 2^63 on come with their bits, as negative numbers: cli_ids_beyond tells them. */
 int cli_ids_read(const cli *c, const cli_ids *ids, uint64_t at, size_t n, int64_t *out);

@@ -21,12 +21,15 @@ typedef struct cli_train_method {
 extern const cli_train_method cli_train_skip_gram, cli_train_cbow, cli_train_lm;
 
 /* A corpus as the options --ids-type, --no-lines, --min-count and --max-words say, with the words
- * of `words`, or of `vocab`, unless both are NULL. 0, or the exit code after a message. */
+ * of `words`, or of `vocab`, unless both are NULL; without words, ids are below `rows` unless that
+ * is 0. 0, or the exit code after a message. */
 int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, const wte_vocab *vocab,
-                     wte_corpus **out);
-/* The model that --start names, or NULL: rows of its input table that have a word, and these. Both
- * live as long as the model. 0, or the exit code after a message. */
-int cli_train_start(cli *c, wte_model **out, wte_rows *rows, const wte_vocab **vocab);
+                     uint64_t rows, wte_corpus **out);
+/* The model that --start names, or NULL: rows of its input table that have a word, and these. A
+ * corpus of ids needs no words: where there is no vocabulary, *vocab is NULL and all rows are
+ * taken. Both live as long as the model. 0, or the exit code after a message. */
+int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_rows *rows,
+                    const wte_vocab **vocab);
 /* folder/name; CLI_USAGE after a message when it is too long. */
 int cli_train_path(const cli *c, const char *folder, const char *name, char out[4096]);
 /* A checkpoint of an earlier run is not lost by mistake: CLI_USAGE after a message when there is

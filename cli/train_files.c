@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ids.h"
 #include "out.h"
 #include "train.h"
 
@@ -12,7 +13,7 @@ static wte_dtype ids_type_of(const char *text)
 }
 
 int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, const wte_vocab *vocab,
-                     wte_corpus **out)
+                     uint64_t rows, wte_corpus **out)
 {
     wte_corpus_options opt = WTE_CORPUS_OPTIONS_INIT;
     cli_progress progress;
@@ -23,6 +24,7 @@ int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, cons
     cli_unsigned(c, "max-words", 0, &opt.max_words);
     opt.vocab = words;
     opt.model_vocab = vocab;
+    if (!words && !vocab) opt.ids_rows = rows;
     cli_reading(path);
     opt.progress = cli_progress_start(&progress, c, "counting words");
     const wte_status status = wte_corpus_open(path, &opt, out, &err);
@@ -30,7 +32,20 @@ int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, cons
     return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
 }
 
-int cli_train_start(cli *c, wte_model **out, wte_rows *rows, const wte_vocab **vocab)
+/* Rows are numbered by ids, one each: a table whose ids go through a mapping cannot be gone on
+ * with.
+ */
+static int check_start(cli *c, const char *path, const wte_model_table *input)
+{
+    if (!input->mapped) return CLI_DONE;
+    return cli_say_fail(c, CLI_CANNOT,
+                        "%s: its ids share %" PRIu64 " rows by a mapping, but training needs a row "
+                        "for each",
+                        path, input->source.rows);
+}
+
+int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_rows *rows,
+                    const wte_vocab **vocab)
 {
     const char *path = cli_text(c, "start");
     const wte_model_table *input;
@@ -43,12 +58,18 @@ int cli_train_start(cli *c, wte_model **out, wte_rows *rows, const wte_vocab **v
     wte_status status = wte_model_open(path, &opt, out, &err);
     if (status == WTE_OK) status = wte_model_input(*out, &input, &err);
     if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_INPUT, &err);
-    *vocab = wte_model_vocab(*out);
-    if (!*vocab)
-        return cli_say_fail(c, CLI_INPUT, "%s: has no vocabulary, so that its rows have no words",
-                            path);
+    const int code = check_start(c, path, input);
+    if (code) return code;
     *rows = input->source;
-    if (wte_vocab_size(*vocab) < rows->rows) rows->rows = wte_vocab_size(*vocab);
+    *vocab = wte_model_vocab(*out);
+    const char *problem = wte_model_vocab_problem(*out);
+    if (!*vocab && *problem) return cli_say_fail(c, CLI_INPUT, "%s", problem);
+    if (!*vocab && !cli_given(c, "ids-type") && !cli_ids_is_npy(corpus))
+        return cli_say_fail(c, CLI_INPUT,
+                            "%s: has no vocabulary, so that its rows have no words; a corpus of "
+                            "ids needs none",
+                            path);
+    if (*vocab && wte_vocab_size(*vocab) < rows->rows) rows->rows = wte_vocab_size(*vocab);
     return CLI_DONE;
 }
 

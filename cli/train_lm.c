@@ -119,7 +119,7 @@ static int read_trainable(run *r, uint64_t rows)
     cli_ids ids;
     wte_bad_ids bad;
     if (!cli_given(c, "train-ids")) return CLI_DONE;
-    int code = cli_ids_open_as(c, "train-ids", &ids);
+    int code = cli_ids_open_plain(c, "train-ids", &ids);
     if (!code) code = cli_ids_check(c, &ids, rows, NULL, 0, &bad);
     if (!code && bad.count)
         code = cli_say_fail(c, CLI_INPUT,
@@ -146,15 +146,15 @@ static int open_texts(run *r, const char *corpus)
 {
     const wte_vocab *vocab;
     const char *valid = cli_text(r->c, "valid");
-    int code = cli_train_start(r->c, &r->start, &r->start_rows, &vocab);
+    int code = cli_train_start(r->c, corpus, &r->start, &r->start_rows, &vocab);
     if (code) return code;
     if (r->start) {
         r->opt.start = &r->start_rows;
         if (r->opt.dim == 0) r->opt.dim = r->start_rows.cols;
     }
-    code = cli_train_corpus(r->c, corpus, NULL, vocab, &r->corpus);
+    code = cli_train_corpus(r->c, corpus, NULL, vocab, r->start_rows.rows, &r->corpus);
     if (code || !valid) return code;
-    return cli_train_corpus(r->c, valid, wte_corpus_words(r->corpus), NULL, &r->valid);
+    return cli_train_corpus(r->c, valid, wte_corpus_words(r->corpus), NULL, 0, &r->valid);
 }
 
 static int tell_plan(run *r, const wte_lm_info *plan)

@@ -44,30 +44,33 @@ static int read_options(run *r)
     o->deterministic = cli_given(c, "deterministic");
     o->resume = cli_given(c, "resume");
     /* what the library takes for "not given" */
-    static const char *const above_zero[] = { "dim", "window", "negative", "buckets", "epochs" };
+    static const char *const above_zero[] = { "dim",     "window", "negative",
+                                              "buckets", "epochs", "min-n" };
     for (size_t i = 0; i < sizeof above_zero / sizeof *above_zero; i++) {
         uint64_t value;
         if (cli_unsigned(c, above_zero[i], 1, &value) && value == 0)
             return cli_usage(c, "--%s must be above 0", above_zero[i]);
     }
     if (cli_given(c, "sample") && !(o->sample > 0)) o->sample = -1;
-    if (cli_given(c, "hierarchical") && cli_given(c, "negative"))
-        return cli_usage(c, "--negative says nothing beside --hierarchical");
+    static const char *const drawn[] = { "negative", "negative-power" };
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
+        if (o->hierarchical && cli_given(c, drawn[i]))
+            return cli_usage(c, "--%s says nothing beside --hierarchical", drawn[i]);
     if (o->max_n == 0 && (cli_given(c, "min-n") || cli_given(c, "buckets")))
         return cli_usage(c, "--min-n and --buckets say nothing without --max-n");
     return cli_pool(r->c, &o->pool);
 }
 
 /* The table of --start, its words, and its head when that is as large. */
-static int open_start(run *r, const wte_vocab **vocab)
+static int open_start(run *r, const char *corpus, const wte_vocab **vocab)
 {
     const wte_model_table *input;
-    const int code = cli_train_start(r->c, &r->start, &r->start_rows, vocab);
+    const int code = cli_train_start(r->c, corpus, &r->start, &r->start_rows, vocab);
     if (code || !r->start) return code;
     r->opt.start = &r->start_rows;
     if (r->opt.dim == 0) r->opt.dim = r->start_rows.cols;
     const wte_model_table *head = wte_model_head(r->start);
-    const uint64_t rows = wte_vocab_size(*vocab);
+    const uint64_t rows = r->start_rows.rows;
     if (!head || wte_model_input(r->start, &input, NULL) != WTE_OK ||
         head->tensor == input->tensor || head->rows < rows || head->dim != input->dim ||
         r->opt.hierarchical)
@@ -183,12 +186,12 @@ static int train(run *r, const char *corpus)
     const wte_vocab *vocab = NULL;
     wte_error err;
     int code = read_options(r);
-    if (!code) code = open_start(r, &vocab);
+    if (!code) code = open_start(r, corpus, &vocab);
     if (!code) code = cli_train_path(r->c, r->folder, "checkpoint", r->checkpoint);
     if (cli_given(r->c, "checkpoint-every") || cli_given(r->c, "resume"))
         r->opt.checkpoint = r->checkpoint;
     if (!code && r->opt.checkpoint) code = cli_train_checkpoint(r->c, r->checkpoint);
-    if (!code) code = cli_train_corpus(r->c, corpus, NULL, vocab, &r->corpus);
+    if (!code) code = cli_train_corpus(r->c, corpus, NULL, vocab, r->start_rows.rows, &r->corpus);
     if (!code) code = make_words(r);
     if (code) return code;
     cli_train_log_start(&r->log, r->c);

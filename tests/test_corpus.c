@@ -423,6 +423,11 @@ static void bad_ids_are_told_by_their_place(void **state)
     assert_ok(wte_npy_write(path_of("ids"), &t, &err), err);
     assert_fails(wte_corpus_open(path_of("ids"), &opt, &c, &err), err, WTE_E_UNSUPPORTED,
                  WTE_NOWHERE, "holds f32, but ids are");
+    /* what has a header is not raw: its first bytes are no ids */
+    opt.ids_type = WTE_U16;
+    assert_fails(wte_corpus_open(path_of("ids"), &opt, &c, &err), err, WTE_E_FORMAT, 0,
+                 "an .npy file, which names the type of its ids itself: it is not raw numbers of "
+                 "u16");
 }
 
 static void a_file_that_changed_is_not_read_on(void **state)

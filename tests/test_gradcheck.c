@@ -352,6 +352,43 @@ static wte_status zeros(void *ctx, const uint64_t *ids, size_t n, void *out, wte
     return WTE_OK;
 }
 
+/* Types that are none of ids, addresses that are not there, a padding id without a row. */
+static void ids_of_no_type_of_ids_are_refused(void **state)
+{
+    (void)state;
+    static const float w[] = { 1, 2, 3, 4 };
+    static const int64_t ids[] = { 0, 1 };
+    static const wte_dtype types[] = { WTE_DTYPE_NONE, WTE_F32, WTE_I16, WTE_U64 };
+    const wte_rows table = view_of(w, 2, 2, WTE_F32);
+    wte_gradcheck_result r[WTE_GRADCHECK_RESULTS];
+    size_t n;
+    for (int op = 0; op < OPS; op++) {
+        const wte_gradcheck_op kind = (wte_gradcheck_op)op;
+        wte_gradcheck_options opt = WTE_GRADCHECK_OPTIONS_INIT;
+        for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+            char message[80];
+            snprintf(message, sizeof message, "ids of type %s, but ids are u16, i32, u32 or i64",
+                     wte_dtype_name(types[k]));
+            opt.targets = ids_of(NULL, WTE_I64, 0);
+            assert_fails(wte_gradcheck(&table, ids_of(ids, types[k], 1), kind, &opt, r, &n, &err),
+                         err, WTE_E_ARGUMENT, WTE_NOWHERE, message);
+            opt.targets = ids_of(ids, types[k], 1);
+            assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 1), kind, &opt, r, &n, &err),
+                         err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_gradcheck: targets: ids of type");
+        }
+        opt.targets = ids_of(NULL, WTE_I64, 2);
+        assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 2), kind, &opt, r, &n, &err), err,
+                     WTE_E_ARGUMENT, WTE_NOWHERE, "targets: 2 ids, but no address of them");
+        opt.targets.count = 0;
+        opt.has_padding = 1;
+        for (opt.padding_id = -1; opt.padding_id < 4; opt.padding_id += 3) /* -1, 2 */
+            assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 2), kind, &opt, r, &n, &err),
+                         err, WTE_E_RANGE, WTE_NOWHERE, "has no row; there are 2 rows");
+        opt.padding_id = 1;
+        assert_ok(wte_gradcheck(&table, ids_of(ids, WTE_I64, 2), kind, &opt, r, &n, &err), err);
+    }
+}
+
 static void bad_ids_and_sizes_are_refused(void **state)
 {
     (void)state;
@@ -474,6 +511,8 @@ static const struct CMUnitTest tests[] = {
          a_mask_over_the_heads_part_of_the_padding_row_is_found),
     TEST("maxima that are tied are named and left out",
          maxima_that_are_tied_are_named_and_left_out),
+    TEST("ids of no type of ids, and padding without a row, are refused",
+         ids_of_no_type_of_ids_are_refused),
     TEST("bad ids, targets, sizes and numbers are refused", bad_ids_and_sizes_are_refused),
     TEST("work may be stopped", work_may_be_stopped),
     TEST("every allocation may fail, and nothing leaks", every_allocation_may_fail),

@@ -368,6 +368,40 @@ static void ids_are_learned_and_foreign_ones_told(void **state)
     wte_corpus_free(c);
 }
 
+/* Id 3 is not the fourth word of a text. */
+static void a_text_is_not_tried_on_ids_nor_ids_on_a_text(void **state)
+{
+    (void)state;
+    static const uint16_t ids[] = { 1, 2, 3, 1, 2, 3, 1, 2, 3, 0, 2, 1 };
+    wte_corpus_options as_ids = WTE_CORPUS_OPTIONS_INIT;
+    wte_lm_options o = lm_options();
+    wte_corpus *text = lm_corpus("text", 1), *numbers, *other;
+    wte_lm_info info;
+    wte_error err;
+    wte_lm *lm;
+    double loss;
+    as_ids.ids_type = WTE_U16;
+    test_write_file(lm_path("ids"), ids, sizeof ids);
+    assert_ok(wte_corpus_open(lm_path("ids"), &as_ids, &numbers, &err), err);
+    assert_fails(wte_lm_plan(text, numbers, &o, &info, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                 "/ids is a file of ids, but ");
+    assert_fails(wte_lm_create(numbers, text, &o, &lm, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                 "/text is a text, but ");
+    assert_null(lm);
+    lm = lm_make(text, &o);
+    assert_fails(wte_lm_loss(lm, numbers, 0, 1, &loss, NULL, &err), err, WTE_E_ARGUMENT,
+                 WTE_NOWHERE, "which the model is trained on, is a text");
+    /* a text that has numbered its words by itself */
+    test_write_file(lm_path("other"), "w3 w1 w2 w1 w3", 14);
+    other = lm_corpus("other", 1);
+    assert_fails(wte_lm_loss(lm, other, 0, 1, &loss, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                 "/other was opened with 3 words, but ");
+    wte_lm_free(lm);
+    wte_corpus_free(other);
+    wte_corpus_free(numbers);
+    wte_corpus_free(text);
+}
+
 /* On disk ----------------------------------------------------------------------------------------
  */
 
@@ -451,6 +485,8 @@ static const struct CMUnitTest tests[] = {
     TEST("lm: unknown words share a row, and are told where there is none",
          unknown_words_share_a_row),
     TEST("lm: ids are learned, and foreign ones told", ids_are_learned_and_foreign_ones_told),
+    TEST("lm: a text is not tried on ids, nor ids on a text",
+         a_text_is_not_tried_on_ids_nor_ids_on_a_text),
     TEST("lm: what is saved is a model that says whether it is tied",
          what_is_saved_is_a_model_that_says_whether_it_is_tied),
     TEST("lm: a folder that is not there is told", a_folder_that_is_not_there_is_told),

@@ -16,7 +16,8 @@ typedef struct wte_corpus wte_corpus;
 
 typedef struct wte_corpus_options {
     size_t struct_size;
-    wte_dtype ids_type; /* NONE: text, or .npy by its first bytes; U16, U32, I32, I64: raw ids */
+    wte_dtype ids_type; /* NONE: text, or .npy by its first bytes; U16, U32, I32, I64: raw ids, and
+                           E_FORMAT for an .npy file */
     uint32_t no_lines;  /* 1: a line end is white space and no word */
     uint64_t min_count; /* words that are rarer are unknown; 0 = 1; of ids, and with a vocab, all
                            rows are kept and known */

@@ -72,8 +72,9 @@ typedef struct wte_gradcheck_result {
  *  ids      1 to 256 of them
  *  results  WTE_GRADCHECK_RESULTS; *n gets how many were made. A gradient that disagrees is no
  *           failure of the call: results[i].wrong
- *  returns  E_RANGE for an id or target without a row (where = position) or a number that is not
- *           finite (where = row), E_LIMIT for too many ids
+ *  returns  E_RANGE for an id or target without a row (where = position), a padding id without one,
+ *           or a number that is not finite (where = row); E_ARGUMENT for ids or targets of no type
+ *           of ids; E_LIMIT for too many ids
  *  cost     LOOKUP, BAG: the rows named; HEAD, LOSS, TIED: dense gradients of the whole table, and
  *           logits of all ids in f64 */
 WTE_API WTE_MUST_CHECK wte_status wte_gradcheck(const wte_rows *table, wte_ids ids,

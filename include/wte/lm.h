@@ -98,8 +98,8 @@ typedef struct wte_lm wte_lm;
  *  train, valid  outlive *out. valid, or NULL, has been opened with the words of train as its vocab
  *  returns  E_FORMAT for a corpus of no more words than `context`; E_NOT_FOUND for a checkpoint
  *           that is not there; E_SHAPE for one of another shape or with other settings, both named;
- *           E_RANGE for a start that holds NaN or infinity (where = its row); E_LIMIT, E_ARGUMENT
- */
+ *           E_RANGE for a start that holds NaN or infinity (where = its row); E_ARGUMENT for a
+ *           text beside a corpus of ids, and for ids beside a text; E_LIMIT */
 WTE_API WTE_MUST_CHECK wte_status wte_lm_create(const wte_corpus *train, const wte_corpus *valid,
                                                 const wte_lm_options *opt, wte_lm **out,
                                                 wte_error *err);

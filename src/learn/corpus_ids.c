@@ -48,14 +48,19 @@ wte_status wte__corpus_find_ids(wte_corpus *c, const wte_corpus_options *opt, wt
 {
     static const char magic[6] = { '\x93', 'N', 'U', 'M', 'P', 'Y' };
     char head[sizeof magic], shown[WTE__NAME_SHOWN];
-    if (opt->ids_type == WTE_DTYPE_NONE) {
-        if (c->file.size < sizeof magic) return WTE_OK;
-        WTE_TRY(wte__file_read_at(&c->file, 0, head, sizeof head, c->path, err));
-        return memcmp(head, magic, sizeof magic) == 0 ? find_in_npy(c, err) : WTE_OK;
-    }
+    bool npy = c->file.size >= sizeof magic;
+    if (npy) WTE_TRY(wte__file_read_at(&c->file, 0, head, sizeof head, c->path, err));
+    npy = npy && memcmp(head, magic, sizeof magic) == 0;
+    if (opt->ids_type == WTE_DTYPE_NONE) return npy ? find_in_npy(c, err) : WTE_OK;
     if (!is_id_type(opt->ids_type))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "ids are u16, i32, u32 or i64, not type %d", (int)opt->ids_type);
+    if (npy)
+        return wte__fail(err, WTE_E_FORMAT, 0,
+                         "%s: an .npy file, which names the type of its ids itself: it is not raw "
+                         "numbers of %s",
+                         wte__show_path(shown, c->path),
+                         wte_type_name(opt->ids_type, WTE_BLOCK_NONE));
     const uint64_t bytes = wte_dtype_bits(opt->ids_type) / 8;
     if (c->file.size % bytes)
         return wte__fail(err, WTE_E_FORMAT, c->file.size - c->file.size % bytes,

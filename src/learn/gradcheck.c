@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/limits.h"
 #include "head/philox.h"
+#include "lookup/ids.h"
 
 #define DEFAULT_COLUMNS   16u
 #define DEFAULT_TOLERANCE 1e-3
@@ -193,10 +194,19 @@ static wte_status check_given(const wte__gradcheck *g, wte_ids ids, wte_error *e
                          "%" PRIu64 " ids and %" PRIu64 " columns: there is nothing to compare",
                          ids.count, g->cols);
     WTE_TRY(wte__need(ids.data, "wte_gradcheck: ids", err));
+    WTE_TRY(wte__ids_check(ids, "wte_gradcheck: ids", err));
+    if (g->o.targets.data || g->o.targets.count)
+        WTE_TRY(wte__ids_check(g->o.targets, "wte_gradcheck: targets", err));
     if (ids.count > WTE_LIMIT_GRADCHECK_IDS)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                          "%" PRIu64 " ids, but gradients of at most %u are compared", ids.count,
                          WTE_LIMIT_GRADCHECK_IDS);
+    const int64_t padding = g->o.padding_id;
+    if (g->o.has_padding && (padding < 0 || (uint64_t)padding >= g->table->rows))
+        return wte__fail(err, WTE_E_RANGE, WTE_NOWHERE,
+                         "the padding id %" PRId64 " has no row; there are %" PRIu64
+                         " rows, counted from zero",
+                         padding, g->table->rows);
     if (!(g->o.tolerance > 0) || !isfinite(g->o.tolerance))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "a tolerance of %g", g->o.tolerance);
     return WTE_OK;

@@ -201,6 +201,7 @@ wte_status wte_lm_loss(wte_lm *lm, const wte_corpus *text, uint32_t part, uint32
     if (part >= parts)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "wte_lm_loss: part %" PRIu32 " of %" PRIu32, part, parts);
+    WTE_TRY(wte__lm_check_text(lm->plan.train, text, err));
     const uint32_t parts_of[3] = { part, part + 1, parts };
     WTE_TRY(score(lm, text, parts_of, loss, &count, err));
     if (words) *words = count;

@@ -95,6 +95,8 @@ typedef struct wte__lm_plan {
 
 wte_status wte__lm_plan_make(wte__lm_plan *p, const wte_corpus *train, const wte_corpus *valid,
                              const wte_lm_options *opt, wte_error *err);
+/* Whether the words of another text have the numbers of those that are trained on. */
+wte_status wte__lm_check_text(const wte_corpus *train, const wte_corpus *text, wte_error *err);
 const char *wte__lm_name(wte__lm_part part); /* of a tensor in files */
 bool wte__lm_is_bias(wte__lm_part part);
 wte__lm_part wte__lm_head_of(const wte__lm_plan *p);

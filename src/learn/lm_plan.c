@@ -291,6 +291,26 @@ static wte_status add_up(wte__lm_plan *p, wte_error *err)
                      rows, dim, fits ? p->bytes : UINT64_MAX, p->o.max_bytes);
 }
 
+wte_status wte__lm_check_text(const wte_corpus *train, const wte_corpus *text, wte_error *err)
+{
+    static const char *const kinds[] = { "a text", "a file of ids" };
+    char a[WTE__NAME_SHOWN], b[WTE__NAME_SHOWN];
+    const bool ids = train->ids_type != WTE_DTYPE_NONE, other = text->ids_type != WTE_DTYPE_NONE;
+    if (ids != other)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "%s is %s, but %s, which the model is trained on, is %s: their numbers "
+                         "are not the same words",
+                         wte__show_path(b, text->path), kinds[other],
+                         wte__show_path(a, train->path), kinds[ids]);
+    /* ids are what they are, and those without a row are told where they stand */
+    if (ids || train->info.words == text->info.words) return WTE_OK;
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                     "%s was opened with %" PRIu64 " words, but %s, which the model is trained on, "
+                     "has %" PRIu64,
+                     wte__show_path(b, text->path), text->info.words,
+                     wte__show_path(a, train->path), train->info.words);
+}
+
 static wte_status check_start(const wte__lm_plan *p, wte_error *err)
 {
     const wte_rows *start = p->o.start;
@@ -315,6 +335,7 @@ wte_status wte__lm_plan_make(wte__lm_plan *p, const wte_corpus *train, const wte
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "wte_lm: a text for validation and hold_out %" PRIu64 " at once",
                          p->o.hold_out);
+    if (valid) WTE_TRY(wte__lm_check_text(train, valid, err));
     p->train = train;
     p->valid = valid;
     fill_defaults(&p->o);

@@ -22,3 +22,4 @@ run wte eval demo --pairs 0
 run wte eval demo --against demo --top 0
 run wte eval demo --against none.npy
 run wte eval other.vec --against "$DATA/static-f32" --quiet
+run wte eval demo --head demo

@@ -23,3 +23,9 @@ run wte gradcheck demo 1 --bag 0
 run wte gradcheck demo 1 --columns 0
 run wte gradcheck demo 1 --tolerance 0
 run wte gradcheck none.npy 1
+run wte gradcheck demo --head demo
+run wte gradcheck demo --token
+run wte gradcheck demo 1 --ids-type u16
+run wte gradcheck demo 1 2 --op head --padding-id 1
+run wte gradcheck demo 1 2 --padding-id 6
+run wte gradcheck demo 1 2 --op tied --padding-id -1

@@ -21,4 +21,4 @@ printf '\1\0\2\0\3' > odd
 refuse odd --ids-type u16
 printf '\1\0\0\0\377\377\377\377' > negative
 refuse negative --ids-type i32
-ls -A out
+ls

@@ -27,4 +27,4 @@ learn short
 learn empty
 learn text --valid empty
 learn text --optimizer sgd --lr 1e20 --dim 4
-ls out
+ls
