@@ -49,6 +49,8 @@ static const cli_option options[] = {
       "use N threads; what is learned depends on it, but for lm and --deterministic",
       "one per core" },
     { "word2vec", '\0', false, CLI_TEXT, "FILE", "write the vectors as text too", NULL },
+    { "fasttext", '\0', false, CLI_TEXT, "FILE",
+      "write a fastText .bin too: with n-grams it has vectors of unknown words", NULL },
     { "head", '\0', false, CLI_CHOICE, "tied|untied|projected|untied-projected",
       "lm: the input table once more, a table of its own, and each behind a projection", "tied" },
     { "context", '\0', false, CLI_UNSIGNED, "N", "lm: words that predict the next one", "4" },
@@ -199,6 +201,8 @@ const cli_command cmd_train = {
              "with --deterministic, with one thread, and with --method lm they do not. Then a run\n"
              "that was broken off, even by kill -9, ends with the same bytes when it is resumed.\n"
              "--method lm keeps DIR/checkpoint always, every 60 seconds and at the best try.\n"
+             "--start of a fastText .bin with n-grams goes on with these too, and with the other\n"
+             "table; --max-n 0 begins with its vectors alone.\n"
              "--json prints a record a line.",
     .run = run,
 };

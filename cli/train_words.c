@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <wte/words.h>
 
+#include "ids.h"
 #include "open.h"
 #include "out.h"
 #include "train.h"
@@ -19,7 +20,7 @@ typedef struct run {
     wte_corpus *corpus;
     wte_words *words;
     wte_words_options opt;
-    wte_rows start_rows, start_out;
+    wte_rows start_rows, start_out, start_in;
     cli_train_log log;
 } run;
 
@@ -56,19 +57,78 @@ static int read_options(run *r)
     for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
         if (o->hierarchical && cli_given(c, drawn[i]))
             return cli_usage(c, "--%s says nothing beside --hierarchical", drawn[i]);
-    if (o->max_n == 0 && (cli_given(c, "min-n") || cli_given(c, "buckets")))
-        return cli_usage(c, "--min-n and --buckets say nothing without --max-n");
     return cli_pool(r->c, &o->pool);
+}
+
+/* n-grams of the file to start from are gone on with: other ones cannot be asked for. */
+static int take_ngrams(run *r, const wte_fasttext_info *info)
+{
+    static const char *const names[] = { "min-n", "max-n", "buckets" };
+    const uint64_t have[] = { info->min_n, info->max_n, info->buckets };
+    wte_words_options *o = &r->opt;
+    const char *path = cli_text(r->c, "start");
+    if (info->pruned)
+        return cli_say_fail(r->c, CLI_CANNOT,
+                            "%s: some of its n-grams were pruned, so that training cannot go on "
+                            "with them; --max-n 0 begins with its vectors alone",
+                            path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint64_t asked;
+        if (cli_unsigned(r->c, names[i], have[i], &asked) && asked != have[i])
+            return cli_usage(r->c,
+                             "--%s %" PRIu64 ", but %s has n-grams of %" PRIu64 " to %" PRIu64
+                             " characters in %" PRIu64
+                             " buckets, which training goes on with; --max-n 0 begins with its "
+                             "vectors alone",
+                             names[i], asked, path, info->min_n, info->max_n, info->buckets);
+    }
+    o->min_n = info->min_n;
+    o->max_n = info->max_n;
+    o->buckets = info->buckets;
+    return CLI_DONE;
+}
+
+static int file_rows(const run *r, const char *name, wte_rows *out)
+{
+    const wte_file *file = wte_model_file(r->start);
+    uint64_t tensor;
+    wte_error err;
+    wte_status status = wte_file_find(file, name, strlen(name), &tensor, &err);
+    if (status == WTE_OK) status = wte_file_rows(file, tensor, out, &err);
+    return status == WTE_OK ? CLI_DONE : cli_fail(r->c, status, CLI_SIDE_INPUT, &err);
+}
+
+/* A fastText model is more than its vectors: what they are made of, and the other table. Ids have
+ * no characters to go on with n-grams. */
+static int open_fasttext(run *r, const char *corpus)
+{
+    const wte_file *file = wte_model_file(r->start);
+    wte_words_options *o = &r->opt;
+    wte_fasttext_info info;
+    int code = CLI_DONE;
+    if (!file || wte_file_fasttext(file, &info, NULL) != WTE_OK) return CLI_DONE;
+    const bool ids = cli_given(r->c, "ids-type") || cli_ids_is_npy(corpus);
+    if (info.max_n && !ids && (o->max_n || !cli_given(r->c, "max-n"))) {
+        code = take_ngrams(r, &info);
+        if (!code) code = file_rows(r, "input", &r->start_in);
+        o->start = NULL;
+        o->start_in = &r->start_in;
+    }
+    if (code || info.supervised || info.tree || o->hierarchical) return code;
+    o->start_out = &r->start_out;
+    return file_rows(r, "output", &r->start_out);
 }
 
 /* The table of --start, its words, and its head when that is as large. */
 static int open_start(run *r, const char *corpus, const wte_vocab **vocab)
 {
     const wte_model_table *input;
-    const int code = cli_train_start(r->c, corpus, &r->start, &r->start_rows, vocab);
+    int code = cli_train_start(r->c, corpus, &r->start, &r->start_rows, vocab);
     if (code || !r->start) return code;
     r->opt.start = &r->start_rows;
     if (r->opt.dim == 0) r->opt.dim = r->start_rows.cols;
+    code = open_fasttext(r, corpus);
+    if (code || r->opt.start_out) return code;
     const wte_model_table *head = wte_model_head(r->start);
     const uint64_t rows = r->start_rows.rows;
     if (!head || wte_model_input(r->start, &input, NULL) != WTE_OK ||
@@ -100,6 +160,9 @@ static int make_words(run *r)
                  "%" PRIu64 " different words are no UTF-8: vocab.txt has their bytes as \\xNN",
                  corpus.invalid);
     status = wte_words_create(r->corpus, &r->opt, &r->words, &err);
+    /* what cannot be written in the end is told now */
+    if (status == WTE_OK && cli_given(r->c, "fasttext"))
+        status = wte_words_save_fasttext(r->words, NULL, NULL, &err);
     return status == WTE_OK ? CLI_DONE : cli_fail(r->c, status, CLI_SIDE_INPUT, &err);
 }
 
@@ -132,15 +195,26 @@ static int write_word2vec(const run *r, const char *path)
     return code;
 }
 
+static int write_fasttext(const run *r, const char *path)
+{
+    cli_progress progress;
+    wte_error err;
+    const wte_status status = wte_words_save_fasttext(
+        r->words, path, cli_progress_start(&progress, r->c, "writing"), &err);
+    cli_progress_stop(&progress);
+    return status == WTE_OK ? CLI_DONE : cli_fail(r->c, status, CLI_SIDE_OUTPUT, &err);
+}
+
 static int save(const run *r)
 {
-    const char *text = cli_text(r->c, "word2vec");
+    const char *text = cli_text(r->c, "word2vec"), *binary = cli_text(r->c, "fasttext");
     wte_error err;
     const wte_status status = wte_words_save(r->words, r->folder, &err);
     if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_OUTPUT, &err);
     int code = cli_train_vocab(r->c, r->folder, wte_corpus_words(r->corpus), NULL);
     if (!code) code = cli_train_log_picture(&r->log, r->folder, "Word vectors");
     if (!code && text) code = write_word2vec(r, text);
+    if (!code && binary) code = write_fasttext(r, binary);
     /* the result is there: what it came from is of no more use */
     if (!code && r->opt.checkpoint) (void)unlink(r->opt.checkpoint);
     return code;
@@ -187,6 +261,8 @@ static int train(run *r, const char *corpus)
     wte_error err;
     int code = read_options(r);
     if (!code) code = open_start(r, corpus, &vocab);
+    if (!code && r->opt.max_n == 0 && (cli_given(r->c, "min-n") || cli_given(r->c, "buckets")))
+        code = cli_usage(r->c, "--min-n and --buckets say nothing without --max-n");
     if (!code) code = cli_train_path(r->c, r->folder, "checkpoint", r->checkpoint);
     if (cli_given(r->c, "checkpoint-every") || cli_given(r->c, "resume"))
         r->opt.checkpoint = r->checkpoint;
@@ -230,9 +306,8 @@ static int run_cbow(cli *c, const char *corpus, const char *folder)
     return run_words(c, corpus, folder, WTE_WORDS_CBOW);
 }
 
-static const char *const own[] = { "window",       "negative", "negative-power",
-                                   "hierarchical", "sample",   "min-n",
-                                   "max-n",        "buckets",  "deterministic",
-                                   "word2vec",     NULL };
+static const char *const own[] = { "window",        "negative", "negative-power", "hierarchical",
+                                   "sample",        "min-n",    "max-n",          "buckets",
+                                   "deterministic", "word2vec", "fasttext",       NULL };
 const cli_train_method cli_train_skip_gram = { "skip-gram", own, run_skip_gram };
 const cli_train_method cli_train_cbow = { "cbow", own, run_cbow };

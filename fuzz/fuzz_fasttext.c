@@ -1,34 +1,36 @@
 /* fastText models over any bytes, and behind a header that is made to fit.
  *
  * Properties: a vector is the mean of its word's and its n-grams' rows of the tensor "input", added
- * in that order; words lie inside the file; no two tensors share a byte; a text's n-grams are as
- * many as its characters allow. */
+ * in that order, of an unknown word of the latter alone; words lie inside the file; no two tensors
+ * share a byte; a text's n-grams are as many as its characters allow. */
 #include "words.h"
 
 #include "format/fasttext.h"
 
 #define MOST_NGRAMS 2000u
 
-/* The vector from rows of the tensor. False when it takes too long. */
-static bool vector_of(const wte_file *f, const wte_rows *input, uint64_t word, float *out)
+/* The vector from rows of the tensor; of an unknown word (WTE_NOWHERE) without one of its own.
+ * False when it takes too long. */
+static bool vector_of(const wte_file *f, const wte_rows *input, uint64_t word, wte_bytes text,
+                      float *out)
 {
     const wte__fasttext *t = f->made;
-    const wte_bytes text = wte__token_list_text(&f->tokens, word);
     const bool end = text.size == 4 && memcmp(text.data, "</s>", 4) == 0;
     const size_t dim = (size_t)input->cols;
     float *row = malloc(dim * sizeof *row);
     wte__ngrams it;
-    uint64_t n = 1, id = word;
+    uint64_t n = 0, id = word;
     HOLDS(row != NULL);
     for (size_t c = 0; c < dim; c++) out[c] = 0;
     wte__ngrams_start(&it, &t->ngrams, text);
-    bool more = true;
-    for (; more && n < MOST_NGRAMS; n += more) {
+    bool more = word != WTE_NOWHERE || (!end && wte__ngrams_next(&it, &id));
+    while (more && n < MOST_NGRAMS) {
         HOLDS(id < input->rows && wte_rows_read(input, id, row, NULL) == WTE_OK);
         for (size_t c = 0; c < dim; c++) out[c] += row[c];
+        n++;
         more = !end && wte__ngrams_next(&it, &id);
     }
-    const float scale = (float)(1.0 / (double)n);
+    const float scale = n ? (float)(1.0 / (double)n) : 0;
     for (size_t c = 0; c < dim; c++) out[c] *= scale;
     free(row);
     HOLDS(n <= (text.size + 2) * t->ngrams.max + 1);
@@ -44,7 +46,7 @@ static bool same_numbers(const float *a, const float *b, size_t n)
     return true;
 }
 
-static void check_vectors(const wte_file *f)
+static void check_vectors(const wte_file *f, wte_bytes data)
 {
     wte_rows vectors, input;
     HOLDS(wte_file_rows(f, 0, &vectors, NULL) == WTE_OK);
@@ -56,9 +58,15 @@ static void check_vectors(const wte_file *f)
     for (uint64_t i = 0; i < vectors.rows && i < FUZZ_ROWS; i++) {
         const uint64_t word = i * 7 % vectors.rows;
         const wte_status status = wte_rows_read(&vectors, word, got, NULL);
-        if (status == WTE_E_LIMIT || !vector_of(f, &input, word, want)) continue;
+        const wte_bytes text = wte__token_list_text(&f->tokens, word);
+        if (status == WTE_E_LIMIT || !vector_of(f, &input, word, text, want)) continue;
         HOLDS(status == WTE_OK && same_numbers(got, want, (size_t)vectors.cols));
     }
+    const wte_bytes text = { data.data + data.size / 2, data.size - data.size / 2 };
+    const char *word = (const char *)text.data;
+    const wte_status status = wte_file_unknown_word(f, word, text.size, got, NULL);
+    if (status != WTE_E_LIMIT && vector_of(f, &input, WTE_NOWHERE, text, want))
+        HOLDS(status == WTE_OK && same_numbers(got, want, (size_t)vectors.cols));
     free(want);
 }
 
@@ -86,7 +94,7 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
 {
     if (wte_file_format(f) != WTE_FORMAT_FASTTEXT) return;
     check_tensors(f, (wte_bytes){ data, size });
-    check_vectors(f);
+    check_vectors(f, (wte_bytes){ data, size });
 }
 
 /* Magic number and version are given, sizes are small, what follows is the input's. */

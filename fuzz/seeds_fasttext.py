@@ -1,5 +1,8 @@
-"""Seeds of the fastText target: small models, dense and quantised, pruned and not, good and bad."""
+"""Seeds of the fastText target: small models, dense and quantised, pruned and not, good and bad; and one of wte train."""
+import pathlib
 import struct
+
+TRAINED = pathlib.Path(__file__).resolve().parent.parent / "tests/data/fasttext/trained.bin"
 
 WORDS = [b"</s>", b"a", "é".encode(), b"fox"]
 
@@ -46,3 +49,4 @@ def seeds_fasttext():
     yield "few_rows", header() + entries(WORDS) + b"\0" + dense(6, 2) + b"\0" + dense(4, 2)
     yield "many", header(words=2000000000)
     yield "magic", b"\xba\x16\x4f\x2f"
+    yield "trained", TRAINED.read_bytes()

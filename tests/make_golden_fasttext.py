@@ -8,6 +8,7 @@ skip   unsupervised, words of one to four bytes a letter, 300 buckets, n-grams o
 whole  supervised and quantised, with lengths apart
 cut    the same, pruned: n-grams without a row
 bare   unsupervised without n-grams
+NAME.unknown.txt has the same of words that the models do not know.
 """
 import pathlib
 import random
@@ -18,6 +19,7 @@ import tempfile
 import fasttext
 
 OUT = pathlib.Path(__file__).resolve().parent / "data/fasttext"
+UNKNOWN = ["", "y", "foxes", "cafés", "語日", "😀😀", "überlonger", "<the>", "Ω", "straße"]
 WORDS = ["the", "fox", "café", "naïve", "Ωmega", "日本", "語", "😀", "a", "é", "</s>", "x", "longerword", "über", "ß"]
 
 
@@ -38,10 +40,14 @@ def bits(vector):
 def save(name, model, ending):
     model.save_model(str(OUT / f"{name}.{ending}"))
     again = fasttext.load_model(str(OUT / f"{name}.{ending}"))
-    with open(OUT / f"{name}.txt", "w") as out:
-        for word in again.get_words():
-            raw = word.encode()
-            out.write(f"{raw.hex()} {bits(again.get_word_vector(word))}\n")
+    write(OUT / f"{name}.txt", again, again.get_words())
+    write(OUT / f"{name}.unknown.txt", again, UNKNOWN)
+
+
+def write(path, model, words):
+    with open(path, "w") as out:
+        for word in words:
+            out.write(f"{word.encode().hex()} {bits(model.get_word_vector(word))}\n")
 
 
 def main():

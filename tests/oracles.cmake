@@ -58,6 +58,12 @@ if(TARGET wte_cli)
   add_test(NAME oracle.eval COMMAND ${WTE_ORACLE_PYTHON} ${eval} numpy)
   add_test(NAME oracle.eval_gensim COMMAND ${WTE_ORACLE_PYTHON} ${eval} gensim ${PROJECT_SOURCE_DIR}/.cache/models)
   list(APPEND oracles oracle.eval oracle.eval_gensim)
+  # fastText models that are written here, as fastText's module, its command and gensim read them.
+  foreach(reader python command gensim)
+    add_test(NAME oracle.fasttext_write.${reader} COMMAND ${WTE_ORACLE_PYTHON}
+      ${CMAKE_CURRENT_SOURCE_DIR}/oracle_fasttext_write.py ${reader} $<TARGET_FILE:wte_cli> ${library})
+    list(APPEND oracles oracle.fasttext_write.${reader})
+  endforeach()
 endif()
 set_tests_properties(${oracles} PROPERTIES LABELS slow TIMEOUT 300 SKIP_RETURN_CODE 77
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/.cache/oracles")

@@ -25,7 +25,32 @@ static wte_rows rows_of(const words *w, uint64_t i)
     return rows;
 }
 
-/* Each line of the golden file: a word in hex, the bits of its numbers. */
+/* Each line of a golden file: a word in hex, the bits of its numbers. */
+static size_t take_word(char **at, char word[64])
+{
+    size_t n = 0;
+    for (; **at != ' '; *at += 2) {
+        unsigned byte;
+        assert_int_equal(sscanf(*at, "%2x", &byte), 1);
+        word[n++] = (char)byte;
+    }
+    return n;
+}
+
+static void check_bits(char **at, const float *row, uint64_t cols, const char *model)
+{
+    char *line = *at;
+    for (uint64_t c = 0; c < cols; c++) {
+        const uint32_t want = (uint32_t)strtoul(*at, at, 16);
+        uint32_t got;
+        memcpy(&got, &row[c], 4);
+        if (got != want)
+            fail_msg("%s: %.40s: number %llu: %08x, not %08x", model, line, (unsigned long long)c,
+                     (unsigned)got, (unsigned)want);
+    }
+    (*at)++;
+}
+
 static void check_golden(const char *model, const char *golden)
 {
     words w = open_file(model);
@@ -33,34 +58,47 @@ static void check_golden(const char *model, const char *golden)
     const wte_rows rows = rows_of(&w, 0);
     wte_error err = { 0 };
     float block[128 * 8], row[8];
-    char *at = (char *)b.data;
+    char *at = (char *)b.data, word[64];
     assert_in_range(rows.rows, 50, 128);
     assert_int_equal(rows.cols, 7);
     assert_ok(wte_rows_read_block(&rows, 0, (size_t)rows.rows, block, &err), err);
     for (uint64_t r = 0; r < rows.rows; r++) {
-        char word[64];
-        size_t n = 0;
-        for (; *at != ' '; at += 2) {
-            unsigned byte;
-            assert_int_equal(sscanf(at, "%2x", &byte), 1);
-            word[n++] = (char)byte;
-        }
+        const size_t n = take_word(&at, word);
         check_token(&w, r, word, n);
         assert_ok(wte_rows_read(&rows, r, row, &err), err);
         assert_memory_equal(row, block + r * rows.cols, rows.cols * sizeof *row);
-        for (uint64_t c = 0; c < rows.cols; c++) {
-            const uint32_t want = (uint32_t)strtoul(at, &at, 16);
-            uint32_t got;
-            memcpy(&got, &row[c], 4);
-            if (got != want)
-                fail_msg("%s: word %llu number %llu: %08x, not %08x", model, (unsigned long long)r,
-                         (unsigned long long)c, (unsigned)got, (unsigned)want);
-        }
-        at++;
+        check_bits(&at, row, rows.cols, model);
     }
     assert_int_equal(*at, '\0');
     free(b.data);
     free_words(&w);
+}
+
+static void check_unknown(const char *model, const char *golden)
+{
+    words w = open_file(model);
+    whole_file b = load_model(golden);
+    wte_error err = { 0 };
+    float row[7];
+    char *at = (char *)b.data, word[64];
+    size_t found = 0;
+    for (; *at; found++) {
+        const size_t n = take_word(&at, word);
+        assert_ok(wte_file_unknown_word(w.f, n ? word : NULL, n, row, &err), err);
+        check_bits(&at, row, 7, model);
+    }
+    assert_int_equal(found, 10);
+    free(b.data);
+    free_words(&w);
+}
+
+static void vectors_of_unknown_words_are_fasttexts_own(void **state)
+{
+    (void)state;
+    check_unknown("skip.bin", "skip.unknown.txt");
+    check_unknown("bare.bin", "bare.unknown.txt");
+    check_unknown("whole.ftz", "whole.unknown.txt");
+    check_unknown("cut.ftz", "cut.unknown.txt");
 }
 
 static void vectors_are_fasttexts_own(void **state)
@@ -292,6 +330,7 @@ static void supervised_models_of_version_11_have_no_ngrams(void **state)
 
 static const struct CMUnitTest tests[] = {
     TEST("vectors are fastText's own, bit for bit", vectors_are_fasttexts_own),
+    TEST("vectors of unknown words are fastText's own", vectors_of_unknown_words_are_fasttexts_own),
     TEST("vectors are those of its .vec file", vectors_are_those_of_its_vec_file),
     TEST("matrices are tensors", matrices_are_tensors),
     TEST("words have their counts", words_have_their_counts),

@@ -188,7 +188,7 @@ static void plain_step(plain *p, const wte_words *w, uint32_t word, double *cons
             const uint32_t step = w->tables.way[begin + k];
             double x = 0;
             for (size_t c = 0; c < DIM; c++) x += in[i][c] * p->out[step / 2][c];
-            const double slope = lr * ((step % 2 ? 0 : 1) - 1 / (1 + exp(-x)));
+            const double slope = lr * ((step % 2 ? 1 : 0) - 1 / (1 + exp(-x)));
             for (size_t c = 0; c < DIM; c++) {
                 d_in[i][c] += slope * p->out[step / 2][c];
                 d_out[step / 2][c] += slope * in[i][c];
@@ -292,6 +292,76 @@ static void lines_of_any_length_are_learned(void **state)
     wte_corpus_free(c);
 }
 
+/* A line "way 4r 3l": the steps of the next word, as tests/make_golden_tree.py has them. */
+static void check_way(const wte_words *w, uint64_t word, const char *line)
+{
+    const uint64_t begin = word ? w->tables.way_end[word - 1] : 0;
+    uint64_t n = begin;
+    for (const char *at = line + 3; *at == ' '; n++) {
+        char *end;
+        const uint64_t node = strtoull(at, &end, 10);
+        assert_true(n < w->tables.way_end[word] && (*end == 'l' || *end == 'r'));
+        assert_int_equal(w->tables.way[n], 2 * node + (*end == 'r'));
+        at = end + 1;
+    }
+    assert_int_equal(n, w->tables.way_end[word]);
+}
+
+static void trees_are_those_of_fasttext(void **state)
+{
+    wte_words_options opt = WTE_WORDS_OPTIONS_INIT;
+    char line[512];
+    size_t trees = 0;
+    wte_corpus *c = NULL;
+    wte_words *w = NULL;
+    (void)state;
+    FILE *f = fopen(test_data("train/fasttext_tree.txt"), "rb");
+    assert_non_null(f);
+    opt.hierarchical = 1;
+    opt.dim = 1;
+    for (uint64_t word = 0; fgets(line, sizeof line, f); word++) {
+        if (memcmp(line, "counts", 6) != 0) {
+            check_way(w, word, line);
+            continue;
+        }
+        uint32_t counts[64];
+        size_t n = 0;
+        for (char *at = line + 6; *at == ' ';) counts[n++] = (uint32_t)strtoul(at, &at, 10);
+        wte_words_free(w);
+        wte_corpus_free(c);
+        c = open_counts(counts, n);
+        w = make_words(c, &opt);
+        word = UINT64_MAX;
+        trees++;
+    }
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(trees, 5);
+    wte_words_free(w);
+    wte_corpus_free(c);
+}
+
+/* Words that the text lacks count 0: these alone would make a chain. */
+static void a_tree_of_words_that_are_not_there_is_flat(void **state)
+{
+    wte_words_options opt = WTE_WORDS_OPTIONS_INIT;
+    wte_corpus_options how = WTE_CORPUS_OPTIONS_INIT;
+    const uint16_t ids[] = { 1, 2, 1 };
+    wte_corpus *c;
+    wte_error err;
+    (void)state;
+    test_write_file(path, ids, sizeof ids);
+    how.ids_type = WTE_U16;
+    how.ids_rows = 5000;
+    assert_ok(wte_corpus_open(path, &how, &c, &err), err);
+    opt.hierarchical = 1;
+    opt.dim = 1;
+    wte_words *w = make_words(c, &opt);
+    for (uint64_t i = 0; i < 5000; i++)
+        assert_true(w->tables.way_end[i] - (i ? w->tables.way_end[i - 1] : 0) <= 16);
+    wte_words_free(w);
+    wte_corpus_free(c);
+}
+
 static void first_values_are_those_of_the_seed(void **state)
 {
     wte_words_options opt = WTE_WORDS_OPTIONS_INIT;
@@ -341,6 +411,8 @@ static const struct CMUnitTest tests[] = {
     TEST("words that the text lacks are not drawn", words_that_the_text_lacks_are_not_drawn),
     TEST("frequent words stay by their share", frequent_words_stay_by_their_share),
     TEST("ways through the tree are shortest", ways_through_the_tree_are_shortest),
+    TEST("trees are those of fastText", trees_are_those_of_fasttext),
+    TEST("a tree of words that are not there is flat", a_tree_of_words_that_are_not_there_is_flat),
     TEST("a word has its own row and those of its n-grams",
          a_word_has_its_own_row_and_those_of_its_ngrams),
     TEST("a line is learned as defined", a_line_is_learned_as_defined),

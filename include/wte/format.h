@@ -114,6 +114,27 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, u
 WTE_API WTE_MUST_CHECK wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out,
                                                   wte_error *err);
 
+/** What fastText's own files (.bin, .ftz) say of how vectors are made of n-grams. */
+typedef struct wte_fasttext_info {
+    uint64_t words;
+    uint64_t min_n, max_n; /* characters of n-grams; max_n 0: there are none */
+    uint64_t buckets;      /* rows of "input" behind those of words, unless it is pruned */
+    bool pruned;           /* only some n-grams have kept a row */
+    bool supervised, cbow; /* neither: skip-gram */
+    bool tree;             /* hierarchical softmax: "output" has inner nodes of its tree */
+} wte_fasttext_info;
+/** E_UNSUPPORTED for files of other formats. */
+WTE_API WTE_MUST_CHECK wte_status wte_file_fasttext(const wte_file *f, wte_fasttext_info *out,
+                                                    wte_error *err);
+/** The vector that such a file gives a word without a row of its own: the mean of the rows of its
+ *  n-grams, zeros when it has none, as fastText does. Words with a row are rows of "vectors".
+ *
+ *  word  any bytes, not decoded; may be NULL when bytes is 0
+ *  out   as many f32 as "vectors" has columns
+ *  cost  a small read for each n-gram */
+WTE_API WTE_MUST_CHECK wte_status wte_file_unknown_word(const wte_file *f, const char *word,
+                                                        uint64_t bytes, float *out, wte_error *err);
+
 /** Strays: tensors in the files of a sharded model that its index does not list, or lists in
  * another file. They are no part of the model: not counted, not found by name, but to be looked at.
  */

@@ -28,11 +28,12 @@ typedef struct wte_words_options {
                       below 0 = never */
     double lr;     /* learning rate at first; it falls to 0 linearly. 0 = 0.05 for CBOW and n-grams,
                       else 0.025 */
-    uint64_t epochs;           /* 0 = 5 */
-    uint64_t seed;             /* of first values and of all that is drawn */
-    uint32_t deterministic;    /* 1: one stream of changes: the same bytes for any pool */
-    uint32_t resume;           /* 1: go on from the checkpoint */
-    const wte_rows *start;     /* first rows of words (with n-grams: of their own rows), or NULL */
+    uint64_t epochs;        /* 0 = 5 */
+    uint64_t seed;          /* of first values and of all that is drawn */
+    uint32_t deterministic; /* 1: one stream of changes: the same bytes for any pool */
+    uint32_t resume;        /* 1: go on from the checkpoint */
+    const wte_rows *start;  /* first vectors of words, or NULL; with n-grams their own rows become
+                               so many times as long, those of n-grams zeros */
     const wte_rows *start_out; /* first rows of the other table, or NULL */
     double seconds;            /* training ends after so many; 0 = no limit */
     const char *checkpoint;    /* file; NULL = none is kept */
@@ -41,11 +42,12 @@ typedef struct wte_words_options {
     uint64_t max_bytes;        /* E_LIMIT when more is needed; 0 = 1 TiB */
     wte_pool *pool;            /* each thread trains on its part of the corpus */
     const wte_allocator *allocator;
+    const wte_rows *start_in; /* in place of start: own rows of words, then those of n-grams */
 } wte_words_options;
 #define WTE_WORDS_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(wte_words_options), WTE_WORDS_SKIP_GRAM, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            NULL, NULL, 0, NULL, 0, 0, 0, NULL, NULL                                               \
+            NULL, NULL, 0, NULL, 0, 0, 0, NULL, NULL, NULL                                         \
     }
 
 typedef enum wte_words_end {
@@ -106,6 +108,18 @@ WTE_API void wte_words_out_rows(const wte_words *w, wte_rows *out);
  *  words are the caller's to write. The folder must be there. */
 WTE_API WTE_MUST_CHECK wte_status wte_words_save(const wte_words *w, const char *folder,
                                                  wte_error *err);
+/** Write a fastText .bin: words and their counts, their own rows and those of n-grams, and the
+ * other table, so that fastText, and who reads its files, makes the vectors of known and unknown
+ * words with the same bits. On any failure the old file stays as it was.
+ *
+ *  path      NULL: nothing is written, only told whether it could be
+ *  progress  bytes; may be NULL. E_CANCELLED
+ *  returns   E_LIMIT when words and buckets are 2^31 or more; E_UNSUPPORTED for a word with a NUL
+ * or one that comes twice (where = the word), and for a tree over words that do not stand in the
+ * order of their counts, as those of `start` may */
+WTE_API WTE_MUST_CHECK wte_status wte_words_save_fasttext(const wte_words *w, const char *path,
+                                                          const wte_progress *progress,
+                                                          wte_error *err);
 
 #ifdef __cplusplus
 }

@@ -11,32 +11,11 @@
 #include "base/limits.h"
 #include "format/text_index.h"
 
-#define MAGIC        UINT32_C(793712314)
-#define LAST_VERSION 12u
-#define HEAD_BYTES   ((size_t)(2 * 4 + 12 * 4 + 8 + 3 * 4 + 2 * 8))
-#define ENTRY_BYTES  10u /* of the shortest: an empty word, its count and kind */
-#define PASS_BYTES   ((size_t)1 << 20)
-
-enum {
-    ARG_DIM,
-    ARG_WINDOW,
-    ARG_EPOCH,
-    ARG_MIN_COUNT,
-    ARG_NEGATIVE,
-    ARG_WORD_NGRAMS,
-    ARG_LOSS,
-    ARG_MODEL,
-    ARG_BUCKET,
-    ARG_MIN,
-    ARG_MAX,
-    ARG_UPDATE,
-    N_ARGS
-};
-#define SUPERVISED 3
+#define PASS_BYTES ((size_t)1 << 20)
 
 typedef struct header {
     uint32_t version;
-    int32_t arg[N_ARGS];
+    int32_t arg[WTE__FT_ARGS];
     int32_t entries, words, labels;
     int64_t tokens, pruned; /* pruned: pairs, or -1 */
 } header;
@@ -44,32 +23,35 @@ typedef struct header {
 wte__match wte__fasttext_match(const wte__head *head)
 {
     wte_span s = wte_span_make(head->bytes, head->n);
-    return wte_span_u32le(&s) == MAGIC && wte_span_ok(&s) ? WTE__MATCH_YES : WTE__MATCH_NO;
+    return wte_span_u32le(&s) == WTE__FT_MAGIC && wte_span_ok(&s) ? WTE__MATCH_YES : WTE__MATCH_NO;
 }
 
 /* Rows ---------------------------------------------------------------------------------------- */
 
-/* As fastText does it: rows are added in f32, then the sum is multiplied by 1 / n in f32. */
-static wte_status word_vector(const wte__entry *e, uint64_t word, float *out, wte_error *err)
+/* As fastText does it: rows are added in f32, then the sum is multiplied by 1 / n in f32. A word
+ * that is not known has no row of its own (WTE_NOWHERE). */
+static wte_status word_vector(const wte_file *f, uint64_t word, wte_bytes text, float *out,
+                              wte_error *err)
 {
-    const wte__fasttext *t = e->file->made;
-    const wte__part *part = &e->file->parts[0];
-    const wte_bytes text = wte__token_list_text(&e->file->tokens, word);
+    const wte__fasttext *t = f->made;
+    const wte__part *part = &f->parts[0];
     const bool end = text.size == 4 && memcmp(text.data, "</s>", 4) == 0;
-    uint64_t n = 1, row;
+    uint64_t n = 0, row;
     for (uint64_t i = 0; i < t->input.dim; i++) out[i] = 0;
-    WTE_TRY(wte__ft_matrix_add(&t->input, part, word, out, err));
+    if (word != WTE_NOWHERE) {
+        WTE_TRY(wte__ft_matrix_add(&t->input, part, word, out, err));
+        n = 1;
+    }
     wte__ngrams it;
     wte__ngrams_start(&it, &t->ngrams, text);
     for (; !end && wte__ngrams_next(&it, &row); n++) {
         if (n > WTE_LIMIT_NGRAMS)
             return wte__fail(err, WTE_E_LIMIT, word,
-                             "%s: fastText: word %" PRIu64 ", of %" PRIu64
-                             " bytes, has more than %u n-grams",
-                             e->file->path, word, text.size, WTE_LIMIT_NGRAMS);
+                             "%s: fastText: a word of %" PRIu64 " bytes has more than %u n-grams",
+                             f->path, text.size, WTE_LIMIT_NGRAMS);
         WTE_TRY(wte__ft_matrix_add(&t->input, part, row, out, err));
     }
-    const float scale = (float)(1.0 / (double)n);
+    const float scale = n ? (float)(1.0 / (double)n) : 0;
     for (uint64_t i = 0; i < t->input.dim; i++) out[i] *= scale;
     return WTE_OK;
 }
@@ -82,7 +64,8 @@ static bool is_vectors(const wte__entry *e)
 static wte_status read_row(const wte__entry *e, uint64_t row, float *out, wte_error *err)
 {
     const wte__fasttext *t = e->file->made;
-    if (is_vectors(e)) return word_vector(e, row, out, err);
+    if (is_vectors(e))
+        return word_vector(e->file, row, wte__token_list_text(&e->file->tokens, row), out, err);
     const wte__ft_matrix *m = e->name == t->input.name ? &t->input : &t->output;
     for (uint64_t i = 0; i < m->dim; i++) out[i] = 0;
     return wte__ft_matrix_add(m, &e->file->parts[0], row, out, err);
@@ -173,19 +156,20 @@ static int32_t take_i32(wte_span *s)
 static wte_status check_header(const reader *r)
 {
     const header *h = &r->h;
-    if (h->version > LAST_VERSION)
+    if (h->version > WTE__FT_LAST_VERSION)
         return wte__fail(r->err, WTE_E_UNSUPPORTED, 4,
                          "%s: fastText file of version %" PRIu32 ", but %u is the last one known",
-                         r->f->path, h->version, LAST_VERSION);
-    if (h->arg[ARG_DIM] <= 0) return bad(r, 8, "the dimension is", h->arg[ARG_DIM]);
-    if (h->arg[ARG_BUCKET] < 0) return bad(r, 40, "the number of buckets is", h->arg[ARG_BUCKET]);
-    if (h->arg[ARG_MIN] < 0) return bad(r, 44, "minn is", h->arg[ARG_MIN]);
-    if (h->arg[ARG_MAX] < 0) return bad(r, 48, "maxn is", h->arg[ARG_MAX]);
-    if (h->arg[ARG_MAX] > (int32_t)WTE_LIMIT_NGRAM)
+                         r->f->path, h->version, WTE__FT_LAST_VERSION);
+    if (h->arg[WTE__FT_DIM] <= 0) return bad(r, 8, "the dimension is", h->arg[WTE__FT_DIM]);
+    if (h->arg[WTE__FT_BUCKET] < 0)
+        return bad(r, 40, "the number of buckets is", h->arg[WTE__FT_BUCKET]);
+    if (h->arg[WTE__FT_MIN] < 0) return bad(r, 44, "minn is", h->arg[WTE__FT_MIN]);
+    if (h->arg[WTE__FT_MAX] < 0) return bad(r, 48, "maxn is", h->arg[WTE__FT_MAX]);
+    if (h->arg[WTE__FT_MAX] > (int32_t)WTE_LIMIT_NGRAM)
         return wte__fail(r->err, WTE_E_LIMIT, 48,
                          "%s: fastText: n-grams of up to %" PRId32
                          " characters, but at most %u are taken",
-                         r->f->path, h->arg[ARG_MAX], WTE_LIMIT_NGRAM);
+                         r->f->path, h->arg[WTE__FT_MAX], WTE_LIMIT_NGRAM);
     if (h->entries < 0) return bad(r, 64, "the number of entries is", h->entries);
     if (h->words < 0 || h->labels < 0 || (int64_t)h->words + h->labels != h->entries)
         return wte__fail(r->err, WTE_E_FORMAT, 68,
@@ -198,22 +182,22 @@ static wte_status check_header(const reader *r)
 
 static wte_status read_header(reader *r)
 {
-    uint8_t raw[HEAD_BYTES];
+    uint8_t raw[WTE__FT_HEAD_BYTES];
     header *h = &r->h;
     const wte__part *part = &r->f->parts[0];
-    if (r->window.end < HEAD_BYTES) return ends(r, "its header");
-    WTE_TRY(wte__file_read_at(&part->file, 0, raw, HEAD_BYTES, part->path, r->err));
-    wte_span s = wte_span_make(raw, HEAD_BYTES);
+    if (r->window.end < WTE__FT_HEAD_BYTES) return ends(r, "its header");
+    WTE_TRY(wte__file_read_at(&part->file, 0, raw, WTE__FT_HEAD_BYTES, part->path, r->err));
+    wte_span s = wte_span_make(raw, WTE__FT_HEAD_BYTES);
     (void)wte_span_u32le(&s); /* the magic number */
     h->version = wte_span_u32le(&s);
-    for (size_t i = 0; i < N_ARGS; i++) h->arg[i] = take_i32(&s);
+    for (size_t i = 0; i < WTE__FT_ARGS; i++) h->arg[i] = take_i32(&s);
     (void)wte_span_u64le(&s); /* sampling threshold */
     h->entries = take_i32(&s);
     h->words = take_i32(&s);
     h->labels = take_i32(&s);
     h->tokens = signed_of(wte_span_u64le(&s));
     h->pruned = signed_of(wte_span_u64le(&s));
-    r->at = HEAD_BYTES;
+    r->at = WTE__FT_HEAD_BYTES;
     return check_header(r);
 }
 
@@ -226,7 +210,7 @@ static wte_status read_entry(reader *r, int32_t i)
     for (size_t want = 256;; want = n + 1) {
         WTE_TRY(wte__window_see(&r->window, r->at, want, &p, &n, r->err));
         end = memchr(p, '\0', n);
-        if (end ? n - (size_t)(end - p) >= ENTRY_BYTES : n > WTE_LIMIT_TOKEN_TEXT) break;
+        if (end ? n - (size_t)(end - p) >= WTE__FT_ENTRY_BYTES : n > WTE_LIMIT_TOKEN_TEXT) break;
         if (r->at + n == r->window.end) return ends(r, "the dictionary");
     }
     if (!end || (uint64_t)(end - p) > WTE_LIMIT_TOKEN_TEXT)
@@ -235,15 +219,15 @@ static wte_status read_entry(reader *r, int32_t i)
                          ", has more than %u bytes of text",
                          r->f->path, i, r->at, WTE_LIMIT_TOKEN_TEXT);
     const wte_bytes text = { p, (uint64_t)(end - p) };
-    wte_span s = wte_span_make(end + 1, ENTRY_BYTES - 1);
+    wte_span s = wte_span_make(end + 1, WTE__FT_ENTRY_BYTES - 1);
     const int64_t count = signed_of(wte_span_u64le(&s));
-    const uint8_t kind = end[ENTRY_BYTES - 1];
+    const uint8_t kind = end[WTE__FT_ENTRY_BYTES - 1];
     if (kind != (i >= r->h.words))
-        return wte__fail(r->err, WTE_E_FORMAT, r->at + text.size + ENTRY_BYTES - 1,
+        return wte__fail(r->err, WTE_E_FORMAT, r->at + text.size + WTE__FT_ENTRY_BYTES - 1,
                          "%s: fastText: entry %" PRId32 " is of kind %u, but %" PRId32
                          " words (0) come first, then %" PRId32 " labels (1)",
                          r->f->path, i, kind, r->h.words, r->h.labels);
-    r->at += text.size + ENTRY_BYTES;
+    r->at += text.size + WTE__FT_ENTRY_BYTES;
     if (kind) return WTE_OK;
     WTE_TRY(wte__token_list_add(tokens, text, WTE_TAG_NORMAL, r->err));
     tokens->score[tokens->n - 1] = (float)count;
@@ -278,7 +262,8 @@ static wte_status read_kept(reader *r)
 static wte_status read_dictionary(reader *r)
 {
     const int32_t n = r->h.entries;
-    if ((uint64_t)n > (r->window.end - r->at) / ENTRY_BYTES) return ends(r, "the dictionary");
+    if ((uint64_t)n > (r->window.end - r->at) / WTE__FT_ENTRY_BYTES)
+        return ends(r, "the dictionary");
     for (int32_t i = 0; i < n; i++) WTE_TRY(read_entry(r, i));
     return read_kept(r);
 }
@@ -301,11 +286,11 @@ static wte_status check_rows(const reader *r)
     const wte__ft_matrix *in = &r->t->input;
     const wte__ngram_rule *rule = &r->t->ngrams;
     uint64_t need = rule->words;
-    if (in->dim != (uint64_t)r->h.arg[ARG_DIM])
+    if (in->dim != (uint64_t)r->h.arg[WTE__FT_DIM])
         return wte__fail(r->err, WTE_E_FORMAT, in->at,
                          "%s: fastText: the input matrix has rows of %" PRIu64
                          " numbers, but the dimension is %" PRId32,
-                         r->f->path, in->dim, r->h.arg[ARG_DIM]);
+                         r->f->path, in->dim, r->h.arg[WTE__FT_DIM]);
     if (!rule->pruned && rule->max > 0) need += rule->buckets;
     for (size_t i = 0; i < rule->n_kept; i++)
         if (rule->words + (uint64_t)rule->kept[i].row >= need)
@@ -366,17 +351,19 @@ static wte_status read_all(reader *r)
     WTE_TRY(read_header(r));
     const header *h = &r->h;
     /* supervised models of version 11 were made without n-grams of characters */
-    const bool none = h->version == 11 && h->arg[ARG_MODEL] == SUPERVISED;
-    t->ngrams.min = (uint32_t)h->arg[ARG_MIN];
-    t->ngrams.max = none ? 0 : (uint32_t)h->arg[ARG_MAX];
-    t->ngrams.buckets = (uint32_t)h->arg[ARG_BUCKET];
+    const bool none = h->version == 11 && h->arg[WTE__FT_MODEL] == WTE__FT_SUPERVISED;
+    t->ngrams.min = (uint32_t)h->arg[WTE__FT_MIN];
+    t->ngrams.max = none ? 0 : (uint32_t)h->arg[WTE__FT_MAX];
+    t->ngrams.buckets = (uint32_t)h->arg[WTE__FT_BUCKET];
     t->ngrams.words = (uint64_t)h->words;
+    t->loss = h->arg[WTE__FT_LOSS];
+    t->model = h->arg[WTE__FT_MODEL];
     WTE_TRY(read_dictionary(r));
     const uint64_t dictionary_end = r->at;
     WTE_TRY(read_matrices(r));
     r->f->tokens.scored = true; /* how often each word was met */
-    WTE_TRY(wte__vectors_add(r->f, t->ngrams.words, t->input.dim, HEAD_BYTES, r->err));
-    r->f->entries[0].bytes = dictionary_end - HEAD_BYTES;
+    WTE_TRY(wte__vectors_add(r->f, t->ngrams.words, t->input.dim, WTE__FT_HEAD_BYTES, r->err));
+    r->f->entries[0].bytes = dictionary_end - WTE__FT_HEAD_BYTES;
     WTE_TRY(add_matrix(r, &t->input));
     return add_matrix(r, &t->output);
 }
@@ -401,4 +388,45 @@ wte_status wte__fasttext_read(wte_file *f, wte_error *err)
     const wte_status status = read_all(&r);
     wte__free(f->allocator, r.window.buf, r.window.cap);
     return status;
+}
+
+/* What the whole library may ask of such a file -------------------------------------------------
+ */
+
+static wte_status need_fasttext(const wte_file *f, wte_error *err)
+{
+    WTE_TRY(wte__need(f, "wte_file_fasttext: f", err));
+    if (f->format == WTE_FORMAT_FASTTEXT) return WTE_OK;
+    return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                     "%s: is %s, which holds no n-grams: fastText's own files do", f->path,
+                     wte_format_name(f->format));
+}
+
+wte_status wte_file_fasttext(const wte_file *f, wte_fasttext_info *out, wte_error *err)
+{
+    WTE_TRY(wte__need(out, "wte_file_fasttext: out", err));
+    WTE_TRY(need_fasttext(f, err));
+    const wte__fasttext *t = f->made;
+    const wte__ngram_rule *rule = &t->ngrams;
+    const bool any = rule->max > 0 && rule->min <= rule->max && rule->buckets > 0;
+    *out = (wte_fasttext_info){ .words = rule->words, .pruned = rule->pruned };
+    if (any) {
+        out->min_n = rule->min;
+        out->max_n = rule->max;
+        out->buckets = rule->buckets;
+    }
+    out->supervised = t->model == WTE__FT_SUPERVISED;
+    out->cbow = t->model == WTE__FT_CBOW;
+    out->tree = t->loss == WTE__FT_TREE;
+    return WTE_OK;
+}
+
+wte_status wte_file_unknown_word(const wte_file *f, const char *word, uint64_t bytes, float *out,
+                                 wte_error *err)
+{
+    WTE_TRY(wte__need(out, "wte_file_unknown_word: out", err));
+    WTE_TRY(need_fasttext(f, err));
+    if (bytes > 0) WTE_TRY(wte__need(word, "wte_file_unknown_word: word", err));
+    const wte_bytes text = { (const uint8_t *)(bytes ? word : ""), bytes };
+    return word_vector(f, WTE_NOWHERE, text, out, err);
 }

@@ -251,6 +251,7 @@ wte_status wte_corpus_open(const char *path, const wte_corpus_options *options, 
     c->allocator = opt.allocator;
     c->file.fd = -1;
     c->lines = !opt.no_lines;
+    c->min_count = opt.min_count ? opt.min_count : 1;
     wte__words_init(&c->words, c->allocator);
     wte_status status = WTE_OK;
     c->path = wte__strdup(c->allocator, path);

@@ -69,6 +69,7 @@ struct wte_corpus {
     wte_dtype ids_type; /* NONE: text */
     uint64_t ids_at;    /* where they begin in the file */
     uint64_t ids_count;
+    uint64_t min_count; /* words are met so often at least, or given */
     wte__words words;
     uint64_t *counts; /* of words.list */
     uint64_t content; /* hash of the bytes that words or ids are made of, in their order */

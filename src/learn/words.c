@@ -218,6 +218,7 @@ static wte_status set_values(wte_words *w, wte_error *err)
         memset(w->in + p->rows * p->stride, 0, grams * sizeof *w->in);
         WTE_TRY(take_rows(w, p->o.start, w->in, true, err));
     }
+    if (p->o.start_in) WTE_TRY(take_rows(w, p->o.start_in, w->in, false, err));
     return p->o.start_out ? take_rows(w, p->o.start_out, w->out, false, err) : WTE_OK;
 }
 

@@ -68,7 +68,7 @@ typedef struct wte__words_tables {
     uint32_t *keep;          /* of each word: 2^32 times the probability that it stays */
     wte__words_alias *alias; /* negative samples; NULL with a tree */
     uint64_t *way_end;       /* tree: where a word's way ends; NULL with samples */
-    uint32_t *way;           /* the nodes from the root on, times 2, + 1 to go right */
+    uint32_t *way;           /* the nodes from the root on, times 2, + 1 to go right: label 1 */
     uint64_t n_way;
     uint64_t *gram_end; /* where the rows of a word end; NULL without n-grams */
     uint32_t *gram;     /* rows: the word's own first */

@@ -78,7 +78,7 @@ static void choose_way(const wte_words *w, uint32_t word, lesson *l)
     for (size_t i = 0; i < l->n_out; i++) {
         const uint32_t step = t->way[begin + i];
         l->out[i] = w->out + step / 2 * w->plan.stride;
-        l->ways[i] = (float)(1 - step % 2);
+        l->ways[i] = (float)(step % 2);
     }
     l->labels = l->ways;
 }

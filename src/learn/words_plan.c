@@ -58,6 +58,8 @@ static wte_status check_options(const wte_words_options *o, wte_error *err)
                          "a power of %g, but it is above 0 and at most 1", o->power);
     if (!(o->seconds >= 0) || !(o->checkpoint_seconds >= 0))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "a time below 0");
+    if (o->start && o->start_in)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "two tables to start from");
     if (o->resume && !o->checkpoint)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "nothing to go on from: no checkpoint is named");
@@ -183,5 +185,7 @@ wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
                          " are allowed (max_bytes)",
                          p->bytes, p->o.max_bytes);
     WTE_TRY(check_start(p, p->o.start, p->rows, "the table to start from", err));
+    WTE_TRY(check_start(p, p->o.start_in, p->in_rows,
+                        "the table of words and n-grams to start from", err));
     return check_start(p, p->o.start_out, p->out_rows, "the other table to start from", err);
 }

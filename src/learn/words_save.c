@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "format/fasttext.h"
 #include "learn/checkpoint.h"
 #include "learn/corpus.h"
 #include "learn/words.h"
@@ -185,4 +186,50 @@ wte_status wte_words_save(const wte_words *w, const char *folder, wte_error *err
     WTE_TRY(wte__need(folder, "wte_words_save: folder", err));
     WTE_TRY(save_tables(w, folder, err));
     return save_config(w, folder, err);
+}
+
+/* fastText's own file ---------------------------------------------------------------------------
+ */
+
+/* It finds words by their text, and has one row for each. Ids are their own words. */
+static wte_status check_repeats(const wte__words *words, const char *path, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    for (uint64_t i = 0; words->slots && i < words->list.n; i++) {
+        const wte_bytes text = wte__token_list_text(&words->list, i);
+        const uint32_t first = wte__words_find(words, text, wte__words_hash(words, text));
+        if (first != i)
+            return wte__fail(err, WTE_E_UNSUPPORTED, i,
+                             "%s: fastText: '%s' is word %" PRIu32 " and word %" PRIu64
+                             ", but its files have one row for each text",
+                             path, wte__show(shown, text.data, text.size), first, i);
+    }
+    return WTE_OK;
+}
+
+wte_status wte_words_save_fasttext(const wte_words *w, const char *path,
+                                   const wte_progress *progress, wte_error *err)
+{
+    WTE_TRY(wte__need(w, "wte_words_save_fasttext: w", err));
+    const wte__words_plan *p = &w->plan;
+    const wte_words_options *o = &p->o;
+    const wte__fasttext_model m = { .words = &p->corpus->words.list,
+                                    .counts = p->corpus->counts,
+                                    .tokens = p->corpus_info.tokens,
+                                    .input = rows_of(w, w->in, p->in_rows),
+                                    .output = rows_of(w, w->out, p->out_rows),
+                                    .min_n = o->min_n,
+                                    .max_n = o->max_n,
+                                    .buckets = o->buckets,
+                                    .tree = o->hierarchical != 0,
+                                    .cbow = o->method == WTE_WORDS_CBOW,
+                                    .window = o->window,
+                                    .epochs = o->epochs,
+                                    .min_count = p->corpus->min_count,
+                                    .negative = o->negative,
+                                    .sample = o->sample < 0 ? 1 : o->sample, /* 1: all stay */
+                                    .progress = progress };
+    const char *shown = path ? path : p->corpus->path;
+    WTE_TRY(check_repeats(&p->corpus->words, shown, err));
+    return path ? wte__fasttext_write(path, &m, err) : wte__fasttext_check(shown, &m, err);
 }

@@ -1,4 +1,6 @@
-/* The Huffman tree of hierarchical softmax: frequent words have short ways. */
+/* The Huffman tree of hierarchical softmax: frequent words have short ways. Among trees that are
+ * equally good it is fastText's, so that the other table means the same to it: of equal counts the
+ * last word comes first, and an inner node before a word; to the right is what was taken second. */
 #include "base/error.h"
 #include "format/format.h"
 #include "learn/corpus.h"
@@ -22,15 +24,18 @@ typedef struct growth {
 static int by_count(const void *a, const void *b)
 {
     const leaf *x = a, *y = b;
-    return x->count < y->count ? -1 : x->count > y->count;
+    if (x->count != y->count) return x->count < y->count ? -1 : 1;
+    return x->word > y->word ? -1 : x->word < y->word;
 }
 
 /* The least that has no parent, out of those made before `made`. */
 static uint64_t take_least(growth *g, uint64_t made, uint64_t *count)
 {
+    const uint64_t of_leaf = g->leaf < g->n ? g->leaves[g->leaf].count : UINT64_MAX;
+    /* words that the text lacks come together first: a chain of nodes of 0 would have no end */
     const bool is_leaf =
-        g->leaf < g->n && (g->inner == made || g->leaves[g->leaf].count <= g->count[g->inner]);
-    *count = is_leaf ? g->leaves[g->leaf].count : g->count[g->inner];
+        g->leaf < g->n && (g->inner == made || of_leaf == 0 || of_leaf < g->count[g->inner]);
+    *count = is_leaf ? of_leaf : g->count[g->inner];
     return is_leaf ? g->leaf++ : g->n + g->inner++;
 }
 
