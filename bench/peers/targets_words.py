@@ -5,17 +5,20 @@ usage: targets_words.py libwte.so [PART OF AN OPERATION'S NAME...]
 
 Speed: the processor's time for one epoch over the first 8 MB of the dictionary that scripts/fetch-corpora brings: that of a run
 of more epochs (2; of wte 21) less that of a run of one, so that counting, first values and writing cancel out. Seconds of the processor, not of the
-clock: what else runs here counts little. Quality ("words ... quality ..."): five epochs over 26 MB, each contender's vectors
-judged by wte eval with the word files of scripts/fetch-models; the ratio is our score over the other's. Settings are the same: 100
-numbers, window 5, 5 negative samples, words of 5 occurrences, sample 1e-4, learning rate 0.025 (0.05 for cbow and with n-grams of 3
-to 6 characters). Samples are drawn by count^0.75 by wte and gensim, by count^0.5 by fastText, where that is fixed.
-JSON lines on stdout, as pairs.py says. WTE_BENCH_ROUNDS: rounds of speed (3).
+clock: what else runs here counts little. Quality ("words ... quality ..."): five epochs over 26 MB (13 MB with n-grams, which take
+fastText minutes), each contender's vectors judged by wte eval with the word files of scripts/fetch-models; the ratio is our score over
+the other's. Settings are the same: 100 numbers, window 5, 5 negative samples, words of 5 occurrences, sample 1e-4, learning rate
+0.025 (0.05 for cbow and with n-grams of 3 to 6 characters). Samples are drawn by count^0.75 by wte and gensim, by count^0.5 by
+fastText, where that is fixed. JSON lines on stdout, as pairs.py says, each with what it is made of: seconds of an epoch, or scores.
+WTE_BENCH_ROUNDS: rounds of speed (3). WTE_BENCH_EACH: a command with which each run is started, a queue for a machine that others
+use, say; the contenders take turns, and its own time is not counted.
 """
 import contextlib
 import importlib.util
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -27,7 +30,8 @@ import pairs
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXT = ROOT / ".cache/corpora/gcide.words"
 FILES = ROOT / ".cache/models/word-files"
-SPEED_BYTES, QUALITY_BYTES, QUALITY_EPOCHS = 8_000_000, 26_000_000, 5
+SPEED_BYTES, QUALITY_BYTES, QUALITY_BYTES_GRAMS, QUALITY_EPOCHS = 8_000_000, 26_000_000, 13_000_000, 5
+EACH = shlex.split(os.environ.get("WTE_BENCH_EACH", ""))
 # name: method, n-grams, learning rate
 WAYS = {
     "skip-gram": ("skip-gram", False, 0.025),
@@ -88,14 +92,22 @@ class Gensim:
         return [sys.executable, "-c", GENSIM, text, self.out, method, grams, rate, epochs], self.out
 
 
-def seconds_of(command):
-    """Seconds of the processor that a command takes."""
-    child = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def timed(result, *command):
+    """Runs a command and leaves the seconds of the processor that it took in the file `result`."""
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise SystemExit(f"{command[0]}: exit {child.returncode}")
-    return used.ru_utime + used.ru_stime
+    pathlib.Path(result).write_text(str(used.ru_utime + used.ru_stime))
+    sys.exit(child.returncode)
+
+
+def seconds_of(command):
+    """Seconds of the processor that a command takes, behind what EACH run is started with."""
+    with tempfile.NamedTemporaryFile("r") as result:
+        child = subprocess.run([*EACH, sys.executable, __file__, "--timed", result.name, *map(str, command)], check=False)
+        if child.returncode:
+            raise SystemExit(f"{command[0]}: exit {child.returncode}")
+        return float(result.read())
 
 
 def part_of_text(folder, size):
@@ -114,7 +126,8 @@ def speed(way, contenders, text):
             few, many = (seconds_of(contender.command(text, way, epochs)[0]) for epochs in (1, 1 + contender.more))
             times[name].append((many - few) / contender.more)
     words = len(text.read_bytes().split())
-    more = {name.split()[0] + " words/s": round(words / statistics.median(taken)) for name, taken in times.items()}
+    more = {name + " words/s": round(words / statistics.median(taken)) for name, taken in times.items()}
+    more |= {name + " seconds": [round(second, 4) for second in taken] for name, taken in times.items()}
     pairs.report(f"words {way}", 1, times, **more)
 
 
@@ -123,7 +136,7 @@ def scores_of(wte, model):
     command = [wte, "eval", model, "--lower", "--json"]
     command += ["--similarity", FILES / "wordsim353.tsv", "--similarity", FILES / "simlex999.txt"]
     command += ["--analogy", FILES / "questions-words.txt", "--restrict", "30000"]
-    found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    found = json.loads(subprocess.run([*EACH, *command], check=True, capture_output=True).stdout)
     scores = {pathlib.Path(line["file"]).stem: line["spearman"] for line in found["similarity"]}
     return scores | {pathlib.Path(line["file"]).stem: line["total"]["accuracy"] for line in found["analogies"]}
 
@@ -157,6 +170,8 @@ def all_contenders(program, folder):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    if sys.argv[1] == "--timed":
+        timed(*sys.argv[2:])
     program, asked = pathlib.Path(sys.argv[1]).resolve().with_name("wte"), sys.argv[2:]
     if not TEXT.exists():
         pairs.missing("words", f"{TEXT.name} is not here: scripts/fetch-corpora gcide")
@@ -169,7 +184,8 @@ def main():
                 speed(way, contenders, part_of_text(folder, SPEED_BYTES))
         for way in WAYS if FILES.exists() else ():
             if not asked or any(part in f"words {way} quality" for part in asked):
-                quality(way, contenders, part_of_text(folder, QUALITY_BYTES), program)
+                size = QUALITY_BYTES_GRAMS if WAYS[way][1] else QUALITY_BYTES
+                quality(way, contenders, part_of_text(folder, size), program)
 
 
 if __name__ == "__main__":
