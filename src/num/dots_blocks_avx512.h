@@ -17,7 +17,7 @@ DOTS_INLINE __m512 add_16(__m512 x, const float *h, __m512 sum)
 /* 16 signed bytes times a scale. */
 DOTS_INLINE __m512 add_codes(const void *codes, float scale, const float *h, __m512 sum)
 {
-    const __m512i wide = _mm512_cvtepi8_epi32(block_16_bytes(codes));
+    const __m512i wide = _mm512_cvtepi8_epi32(bytes_load(codes));
     return add_16(_mm512_mul_ps(_mm512_cvtepi32_ps(wide), _mm512_set1_ps(scale)), h, sum);
 }
 DOTS_INLINE __m512 add_q8_0(const uint8_t *b, const float *h, __m512 sum)
@@ -35,7 +35,7 @@ DOTS_INLINE __m512 nibble_codes(void)
 }
 DOTS_INLINE __m512i nibble_indices(const uint8_t *codes)
 {
-    return _mm512_cvtepu8_epi32(block_16_bytes(codes));
+    return _mm512_cvtepu8_epi32(bytes_load(codes));
 }
 DOTS_INLINE __m512 add_q4_0(const uint8_t *b, const float *h, __m512 sum)
 {
@@ -115,7 +115,7 @@ DOTS_INLINE void four_q6_k(const uint8_t *w, size_t stride, const float *h, __m5
     DOTS_UNROLL
     for (size_t r = 0; r < DOTS_ROWS; r++) {
         const uint8_t *b = w + r * stride;
-        const __m512 s = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(block_16_bytes(b + 192)));
+        const __m512 s = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes_load(b + 192)));
         _mm512_storeu_ps(scale[r], _mm512_mul_ps(s, _mm512_set1_ps(block_half(b + 208))));
         q6_k_codes(b, b + 128, codes[r]);
         q6_k_codes(b + 64, b + 160, codes[r] + 128);
