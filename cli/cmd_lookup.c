@@ -12,6 +12,9 @@ static const cli_option options[] = {
     CLI_IDS_OPTIONS,
     { "token", '\0', false, CLI_FLAG, NULL, "take every word as the text of a token, digits too",
       NULL },
+    { "unknown", '\0', false, CLI_FLAG, NULL,
+      "the same, and words without a row get the vectors that a fastText model makes of n-grams",
+      NULL },
     { "dtype", '\0', false, CLI_TEXT, "T", "convert the vectors to this element type",
       "as stored" },
     { "full", '\0', false, CLI_FLAG, NULL, "print every row and every number", NULL },
@@ -151,8 +154,11 @@ static int resolve_words(lookup_job *job)
     if (!ids) return cli_say_fail(c, CLI_OUTPUT, "out of memory for %zu ids", n);
     bool as_text = cli_given(c, "token");
     int code = CLI_DONE;
-    for (size_t i = 0; i < n && !code; i++)
-        code = cli_word_id(c, job->model, c->words[i + 1], as_text, &ids[i]);
+    if (cli_given(c, "unknown"))
+        code = lookup_unknown(job, c->words + 1, n, ids);
+    else
+        for (size_t i = 0; i < n && !code; i++)
+            code = cli_word_id(c, job->model, c->words[i + 1], as_text, &ids[i]);
     if (!code) code = cli_ids_typed(c, ids, n, &job->ids);
     free(ids);
     return code;
@@ -178,6 +184,10 @@ static int check_usage(cli *c)
     if (ids && c->n_words > 1)
         return cli_usage(c, "ids come from the words or from --ids, not both");
     if (!ids && c->n_words < 2) return cli_usage(c, "no ids: give some, or --ids FILE");
+    if (ids && cli_given(c, "unknown"))
+        return cli_usage(c, "--unknown is about words; ids of --ids have rows");
+    if (cli_given(c, "unknown") && cli_given(c, "tensor"))
+        return cli_usage(c, "--unknown is about the vectors of words, no other --tensor");
     if (!ids && cli_given(c, "ids-type")) return cli_usage(c, "--ids-type belongs to --ids");
     return npy || raw ? cli_binary_ok(c, cli_text(c, "output")) : CLI_DONE;
 }
@@ -186,7 +196,8 @@ static int open_all(lookup_job *job)
 {
     cli *c = job->c;
     bool binary = cli_given(c, "npy") || cli_given(c, "raw");
-    cli_vocab vocab = cli_vocab_for(c->words + 1, c->n_words - 1, cli_given(c, "token"));
+    cli_vocab vocab = cli_vocab_for(c->words + 1, c->n_words - 1,
+                                    cli_given(c, "token") || cli_given(c, "unknown"));
     if (binary && vocab == CLI_VOCAB_CHEAP) vocab = CLI_VOCAB_NONE;
     int code = cli_open_model(c, c->words[0], vocab, &job->model);
     if (!code) code = cli_input_table(c, job->model, &job->table);
@@ -259,6 +270,7 @@ static int run(cli *c)
     code = open_all(&job);
     if (!code) code = answer(&job);
     free(job.ignore);
+    free(job.unknown);
     cli_ids_close(&job.ids);
     wte_model_free(job.model);
     return code;

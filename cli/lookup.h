@@ -1,4 +1,4 @@
-/* lookup.h - one run of `wte lookup`, shared by its two files. */
+/* lookup.h - one run of `wte lookup`, shared by its files. */
 #ifndef WTE_CLI_LOOKUP_H
 #define WTE_CLI_LOOKUP_H
 #include <wte/lookup.h>
@@ -20,7 +20,16 @@ typedef struct lookup_job {
     cli_sink sink;
     FILE *out; /* the sink's stream */
     cli_progress bar;
+    char **unknown; /* --unknown: words without a row; their ids go on behind those of the table */
+    size_t n_unknown;
+    wte_rows known;           /* rows of the table */
+    wte_model_table extended; /* what `table` is then: theirs are behind these */
 } lookup_job;
+
+/* Ids of words of a fastText model, known or not. 0, or the exit code after a message. */
+int lookup_unknown(lookup_job *job, char **words, size_t n, int64_t *ids);
+/* The word that this id was given for; NULL: the id is one of the table. */
+const char *lookup_unknown_word(const lookup_job *job, int64_t id);
 
 /* Rows for ids at .. at + n - 1, tight; values gets the ids themselves. 0, or the exit code after a
  * message. */

@@ -75,6 +75,20 @@ typedef struct text_printer {
     size_t id_width, token_width;
 } text_printer;
 
+/* Widths as cli_put_token and cli_ids_text have them. */
+static size_t put_token(FILE *out, const lookup_job *job, int64_t id)
+{
+    const char *word = lookup_unknown_word(job, id);
+    if (!word) return cli_put_token(out, job->model, id);
+    if (out) cli_put_quoted(out, word, strlen(word));
+    return cli_quoted_width(word, strlen(word));
+}
+
+static const char *id_text(const lookup_job *job, int64_t id, char out[32])
+{
+    return lookup_unknown_word(job, id) ? "-" : cli_ids_text(&job->ids, id, out);
+}
+
 /* First pass: the widths of what will be shown. */
 static int look_at_row(void *ctx, const batch *b, size_t i)
 {
@@ -86,10 +100,10 @@ static int look_at_row(void *ctx, const batch *b, size_t i)
     cli_digits_look(&p->digits, b->row, cut ? EDGE_COLUMNS : cols);
     if (cut) cli_digits_look(&p->digits, b->row + cols - EDGE_COLUMNS, EDGE_COLUMNS);
     char id[32];
-    const size_t width = strlen(cli_ids_text(&p->job->ids, b->ids[i], id));
+    const size_t width = strlen(id_text(p->job, b->ids[i], id));
     if (width > p->id_width) p->id_width = width;
     if (!p->tokens) return CLI_DONE;
-    size_t token = cli_put_token(NULL, p->job->model, b->ids[i]);
+    size_t token = put_token(NULL, p->job, b->ids[i]);
     if (token > p->token_width) p->token_width = token;
     return CLI_DONE;
 }
@@ -110,10 +124,10 @@ static int print_row(void *ctx, const batch *b, size_t i)
     char id[32];
     int code = batch_row(p->job, b, i);
     if (code) return code;
-    fprintf(out, "  %*s", (int)p->id_width, cli_ids_text(&p->job->ids, b->ids[i], id));
+    fprintf(out, "  %*s", (int)p->id_width, id_text(p->job, b->ids[i], id));
     if (p->tokens) {
         fputs("  ", out);
-        size_t width = cli_put_token(out, p->job->model, b->ids[i]);
+        size_t width = put_token(out, p->job, b->ids[i]);
         fprintf(out, "%*s", (int)(p->token_width - width), "");
     }
     for (size_t k = 0; k < cols; k++) {
@@ -235,12 +249,16 @@ static int json_row(void *ctx, const batch *b, size_t i)
     int code = batch_row(p->job, b, i);
     if (code) return code;
     cli_json_short(j, NULL);
-    if (cli_ids_beyond(&p->job->ids, b->ids[i]))
+    const char *word = lookup_unknown_word(p->job, b->ids[i]);
+    if (word)
+        cli_json_null(j, "id");
+    else if (cli_ids_beyond(&p->job->ids, b->ids[i]))
         cli_json_unsigned(j, "id", (uint64_t)b->ids[i]);
     else
         cli_json_signed(j, "id", b->ids[i]);
     size_t bytes;
-    char *token = cli_token_text(p->job->model, b->ids[i], &bytes);
+    char *token = word ? NULL : cli_token_text(p->job->model, b->ids[i], &bytes);
+    if (word) cli_json_bytes(j, "token", word, strlen(word));
     if (token) cli_json_bytes(j, "token", token, bytes);
     free(token);
     if (!is_row(p->job, b->ids[i])) cli_json_bool(j, "no_row", true);
