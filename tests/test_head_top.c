@@ -273,6 +273,29 @@ static void log_probabilities_of_targets(void **state)
     head_case_free(&c);
 }
 
+/* Logits beside whose size ln 2 is nothing, in f32 and in f64. */
+static void logits_of_any_size_have_their_probability(void **state)
+{
+    (void)state;
+    const float sizes[] = { 1, 1e8f, 3e18f, 3e38f, -3e38f };
+    const int32_t target = 1;
+    const wte_ids ids = { .data = &target, .type = WTE_I32, .count = 1 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const float rows[] = { sizes[i], sizes[i], -INFINITY }, one = 1;
+        const wte_rows table = {
+            .rows = 3, .cols = 1, .dtype = WTE_F32, .data = rows, .row_bytes = 4
+        };
+        const wte_hidden hidden = { .data = &one, .dtype = WTE_F32, .n = 1, .dim = 1 };
+        wte_ranked top[2];
+        float logprob;
+        assert_ok(wte_head_top(&table, &hidden, NULL, 2, top, NULL, &err), err);
+        assert_ok(wte_head_logprobs(&table, &hidden, ids, NULL, &logprob, NULL, &err), err);
+        assert_true(top[0].id == 0 && top[1].id == 1 && top[1].logit == sizes[i]);
+        assert_float_equal(top[0].logprob, -logf(2), 1e-6f);
+        assert_float_equal(logprob, -logf(2), 1e-6f);
+    }
+}
+
 static void bad_calls_are_refused(void **state)
 {
     (void)state;
@@ -421,6 +444,7 @@ static const struct CMUnitTest tests[] = {
     TEST("threads and memory change no bit", threads_and_memory_change_no_bit),
     TEST("types and chain are those of the logits", types_and_chain_are_those_of_the_logits),
     TEST("log-probabilities of targets are those of the logits", log_probabilities_of_targets),
+    TEST("logits of any size have their probability", logits_of_any_size_have_their_probability),
     TEST("bad calls are refused", bad_calls_are_refused),
     TEST("memory is what was said", memory_is_what_was_said),
     TEST("every failed allocation is reported", every_failed_allocation_is_reported),

@@ -321,6 +321,28 @@ static void what_is_not_finite_is_seen(void **state)
     free_loss(&l);
 }
 
+/* Two rows share the largest logit, of 3e38: the sum of both is no number that f64 tells from it.
+ */
+static void logits_of_any_size_keep_their_probability(void **state)
+{
+    (void)state;
+    loss_case l = make_loss(3, 1, 1, 1);
+    want_all(&l);
+    const float rows[] = { 3e38f, 3e38f, 1 };
+    l.c.table.data = rows;
+    l.c.h[0] = 1;
+    for (int64_t t = 0; t < 2; t++) {
+        memset(l.d_table, 0, 3 * sizeof(float));
+        l.targets[0] = t;
+        const wte_loss out = run(&l);
+        assert_float_equal(out.loss, log(2), 1e-12);
+        assert_float_equal(l.d_table[0], t == 0 ? -0.5f : 0.5f, 1e-6f);
+        assert_float_equal(l.d_table[1], t == 1 ? -0.5f : 0.5f, 1e-6f);
+        assert_true(l.d_table[2] == 0);
+    }
+    free_loss(&l);
+}
+
 static void check_same(loss_case *l, const loss_case *expected, const wte_loss *loss,
                        wte_dtype type, const void *table)
 {
@@ -548,6 +570,7 @@ static void memory_is_what_was_said(void **state)
                 err);
             assert_true(memory.live == 0 && memory.peak_bytes <= bytes);
             assert_true(memory.peak_bytes <= best);
+            if (bytes == least) assert_int_equal(memory.peak_bytes, least);
         }
         wte_pool_free(l.opt.pool);
         free_loss(&l);
@@ -585,6 +608,7 @@ static const struct CMUnitTest tests[] = {
     TEST("nothing to learn from gives NaN, or 0 as a sum", nothing_to_learn_from),
     TEST("a masked target costs everything", a_masked_target_costs_everything),
     TEST("what is not finite is seen", what_is_not_finite_is_seen),
+    TEST("logits of any size keep their probability", logits_of_any_size_keep_their_probability),
     TEST("threads and memory change no bit", threads_and_memory_change_no_bit),
     TEST("progress is told in every phase", progress_is_told_in_every_phase),
     TEST("tables may be read, and of other types", tables_may_be_read_and_of_other_types),

@@ -16,11 +16,11 @@ static wte_status take_bias(const wte__pass *p, uint64_t row, uint32_t n, float 
     const char *all = o->bias;
     *bias = o->bias ? space : NULL;
     if (!o->bias) return WTE_OK;
-    if (!p->s->rows)
+    if (!p->s->chosen)
         return wte_convert(o->bias_dtype, all + row * size, WTE_F32, space, n, NULL, err);
     for (uint32_t r = 0; r < n; r++)
-        WTE_TRY(wte_convert(o->bias_dtype, all + p->s->rows[row + r] * size, WTE_F32, space + r, 1,
-                            NULL, err));
+        WTE_TRY(wte_convert(o->bias_dtype, all + wte__sweep_row(p->s, row + r) * size, WTE_F32,
+                            space + r, 1, NULL, err));
     return WTE_OK;
 }
 

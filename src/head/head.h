@@ -28,19 +28,24 @@ typedef struct wte__sweep {
      * order have the same bits for any number of threads. NULL = logits are what is wanted: */
     wte_status (*take)(void *ctx, const wte__tile *tile, wte_error *err);
     void *ctx;
-    float *keep;   /* NULL, or with take: where the logits of all tiles stay, tile t from
-                      t * tile rows * hidden->n on, row after row of its hidden vectors */
+    bool keeps;  /* with take: the logits of all tiles stay, in */
+    float *keep; /* tile t from t * tile rows * hidden->n on, row after row of its hidden vectors */
     float *logits; /* with take == NULL: where logit (h, r) goes, stride floats apart */
     size_t stride;
-    /* Rows instead of all of the table: n_rows of them (take's tiles count within this list); NULL
-     * = all. */
-    const uint64_t *rows;
-    uint64_t n_rows;
+    /* Rows instead of all of the table, checked (take's tiles count within this list); NULL = all.
+     */
+    const wte_ids *chosen;
     /* How many hidden vectors the whole has that these are a part of; 0 = these are all. The fast
      * precision chooses by that how to round, so that parts have the bits of the whole. */
     uint64_t whole;
     wte__told *told; /* NULL, or what is told after each round of tiles */
 } wte__sweep;
+
+/* Row of the table that is number i of the sweep. */
+static inline uint64_t wte__sweep_row(const wte__sweep *s, uint64_t i)
+{
+    return s->chosen ? (uint64_t)wte_ids_at(*s->chosen, i) : i;
+}
 
 #define WTE__TILE_ROWS_MOST 4092u /* of a tile */
 /* Rows of a tile, and tiles, of a table of this many columns and rows. */

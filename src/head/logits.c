@@ -52,7 +52,7 @@ static void mask(const wte__sweep *s, uint64_t n)
 {
     if (!s->o.n_valid && !s->o.valid) return;
     for (uint64_t j = 0; j < n; j++) {
-        if (!wte__head_masks(&s->o, s->rows ? s->rows[j] : j)) continue;
+        if (!wte__head_masks(&s->o, wte__sweep_row(s, j))) continue;
         for (uint64_t i = 0; i < s->hidden->n; i++) s->logits[i * s->stride + j] = -INFINITY;
     }
 }
@@ -72,7 +72,7 @@ wte_status wte_head_logits(const wte_rows *table, const wte_hidden *hidden,
     return WTE_OK;
 }
 
-static wte_status read_ids(const wte_rows *table, wte_ids ids, uint64_t *rows, wte_error *err)
+static wte_status check_ids(const wte_rows *table, wte_ids ids, wte_error *err)
 {
     for (uint64_t i = 0; i < ids.count; i++) {
         const int64_t id = wte_ids_at(ids, i);
@@ -81,7 +81,6 @@ static wte_status read_ids(const wte_rows *table, wte_ids ids, uint64_t *rows, w
                              "head: id %" PRId64 " at position %" PRIu64
                              " is out of range: the table has %" PRIu64 " rows",
                              id, i, table->rows);
-        rows[i] = (uint64_t)id;
     }
     return WTE_OK;
 }
@@ -90,7 +89,7 @@ wte_status wte_head_chosen(const wte_rows *table, const wte_hidden *hidden, wte_
                            const wte_head_options *opt, float *logits, size_t row_bytes,
                            wte_error *err)
 {
-    wte__sweep s = { .table = table, .hidden = hidden, .logits = logits, .n_rows = ids.count };
+    wte__sweep s = { .table = table, .hidden = hidden, .logits = logits, .chosen = &ids };
     WTE_TRY(wte__head_check(table, hidden, opt, &s.o, err));
     WTE_TRY(check_logits(hidden, ids.count, logits, row_bytes, &s.stride, err));
     if (ids.type != WTE_U16 && ids.type != WTE_I32 && ids.type != WTE_U32 && ids.type != WTE_I64)
@@ -99,14 +98,10 @@ wte_status wte_head_chosen(const wte_rows *table, const wte_hidden *hidden, wte_
                          wte_dtype_name(ids.type));
     if (ids.count == 0 || hidden->n == 0) return WTE_OK;
     WTE_TRY(wte__need(ids.data, "head: ids", err));
-    uint64_t *rows = wte__alloc_array(s.o.allocator, ids.count, sizeof *rows);
-    if (!rows) return wte__no_memory(err, ids.count * sizeof *rows, "chosen rows");
-    wte_status status = read_ids(table, ids, rows, err);
+    WTE_TRY(check_ids(table, ids, err));
     wte__told told = { s.o.progress, 0, wte__times(hidden->n, ids.count) };
-    s.rows = rows;
     s.told = &told;
-    if (status == WTE_OK) status = wte__sweep_run(&s, err);
-    if (status == WTE_OK) mask(&s, ids.count);
-    wte__free(s.o.allocator, rows, (size_t)ids.count * sizeof *rows);
-    return status;
+    WTE_TRY(wte__sweep_run(&s, err));
+    mask(&s, ids.count);
+    return WTE_OK;
 }

@@ -14,11 +14,14 @@ static void put_term(void *ctx, uint64_t hidden, const wte__found *f)
     const double s = (double)job->how.label_smoothing, z = (double)job->how.z_loss;
     wte__term *term = job->terms + (hidden - job->s.first);
     const bool taken = job->s.target[hidden - job->s.first] != WTE_NOWHERE;
-    *term = (wte__term){ .lse = f->lse, .logit = f->target, .taken = taken };
+    *term = (wte__term){
+        .lse = f->lse, .log_sum = f->log_sum, .most = f->most, .logit = f->target, .taken = taken
+    };
     if (!taken) return;
     term->right = f->right;
-    if (s < 1) term->loss += (1 - s) * (f->lse - (double)f->target);
-    if (s > 0) term->loss += s * (f->lse - f->all / (double)job->unmasked);
+    const double most = (double)f->most;
+    if (s < 1) term->loss += (1 - s) * (most - (double)f->target + f->log_sum);
+    if (s > 0) term->loss += s * (most - f->all / (double)job->unmasked + f->log_sum);
     if (z != 0) term->loss += z * f->lse * f->lse;
 }
 
@@ -81,6 +84,7 @@ static wte_status prepare(wte__loss_job *job, const wte_rows *table, const wte_h
     job->s.ctx = job;
     WTE_TRY(wte__head_check(table, hidden, opt, &job->s.sweep.o, err));
     WTE_TRY(check_how(job, loss, err));
+    job->s.sweep.keeps = wte__loss_wants_gradients(&job->how);
     job->s.want_all = job->how.label_smoothing > 0;
     job->s.ignore = job->how.ignore_id;
     job->s.step = wte__loss_wants_gradients(&job->how) ? WTE__LOSS_GROUP : 0;

@@ -9,8 +9,8 @@
 
 /* Of one hidden vector of the block. */
 typedef struct wte__term {
-    double loss, lse;
-    float logit; /* of the target */
+    double loss, lse, log_sum;
+    float logit, most; /* of the target; the largest: lse = most + log_sum */
     bool taken, right;
 } wte__term;
 

@@ -147,12 +147,10 @@ static double smoothing(const wte__loss_job *job)
 static void choose_scales(wte__loss_job *job)
 {
     for (uint64_t i = 0; i < job->s.part.n; i++) {
-        const double lse = job->terms[i].lse;
-        const double z = 1 + 2 * (double)job->how.z_loss * lse;
-        job->minus[i] = (float)lse;
-        /* what the rounding of lse leaves goes into the factor */
-        const double rest = lse == -(double)INFINITY ? 0 : (double)job->minus[i] - lse;
-        job->scale[i] = (float)(job->unit * job->after * z * exp(rest));
+        const wte__term *term = job->terms + i;
+        const double z = 1 + 2 * (double)job->how.z_loss * term->lse;
+        job->minus[i] = term->most;
+        job->scale[i] = (float)(job->unit * job->after * z * exp(-term->log_sum));
     }
 }
 
@@ -165,6 +163,12 @@ static uint64_t groups(const wte__loss_job *job)
     return over(job->s.part.n, WTE__LOSS_GROUP);
 }
 
+/* ln of the probability of a logit. */
+static double log_share(const wte__term *term, float logit)
+{
+    return (double)logit - (double)term->most - term->log_sum;
+}
+
 /* Whether a slope of a tile may reach skip_below. */
 static bool counts(const wte__loss_job *job, uint64_t number, uint64_t i)
 {
@@ -172,7 +176,7 @@ static bool counts(const wte__loss_job *job, uint64_t number, uint64_t i)
     const wte__term *term = job->terms + i;
     if (!term->taken) return false;
     if (s->target[i] / s->tile_rows == number) return true;
-    const double most = exp((double)s->most[number * s->part.n + i] - term->lse);
+    const double most = exp(log_share(term, s->most[number * s->part.n + i]));
     const double slope = most * fabs(1 + 2 * (double)job->how.z_loss * term->lse) + smoothing(job);
     return !(slope < (double)job->how.skip_below);
 }
@@ -215,7 +219,8 @@ static float target_slope(const wte__loss_job *job, uint64_t i, uint64_t row)
     const wte__term *term = job->terms + i;
     const double logit = (double)term->logit, z = (double)job->how.z_loss;
     const double part = o->chain.cap > 0 ? logit / (double)o->chain.cap : 0;
-    const double slope = expm1(logit - term->lse) + exp(logit - term->lse) * 2 * z * term->lse +
+    const double share = log_share(term, term->logit);
+    const double slope = expm1(share) + exp(share) * 2 * z * term->lse +
                          (double)job->how.label_smoothing - smoothing(job);
     if (wte__head_masks(o, row)) return 0;
     return (float)(job->unit * job->after * slope * (1 - part * part));

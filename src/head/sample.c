@@ -98,7 +98,7 @@ static void look(void *ctx, uint64_t hidden, const wte__found *f)
     if (f->not_finite && !greedy) d->state = NOT_FINITE;
     if (f->most == -INFINITY || d->state == NOT_FINITE) return;
     d->uniform = wte__uniform(p->how.seed, p->how.first + hidden);
-    d->total = exp(f->lse - (double)f->most * (double)p->times);
+    d->total = exp(f->log_sum);
     if (greedy) {
         d->state = DRAWN;
         d->at = wte__key_row(f->list[0]);
@@ -141,8 +141,8 @@ static wte_status finish_tile(const sampler *p, uint64_t at, uint64_t fixed, dra
     wte__sweep sweep;
     choose_one(p, at, &one, &sweep);
     for (size_t r = 0; r < n; r++) rows[r] = first + r;
-    sweep.rows = rows;
-    sweep.n_rows = n;
+    const wte_ids list = { rows, WTE_I64, 0, n };
+    sweep.chosen = &list;
     sweep.logits = logits;
     sweep.stride = n;
     sweep.o.work_bytes = fixed;
@@ -247,11 +247,11 @@ uint64_t wte__sample_bytes(const wte__sweep *s)
     const wte_rows *t = s->table;
     wte_hidden one = *s->hidden;
     wte__sweep sweep = { .table = t, .hidden = &one, .o = s->o, .whole = s->hidden->n };
-    uint64_t whole, tile, best, some = 0;
+    uint64_t whole, tile, best;
+    const wte_ids some = { .type = WTE_I64 }; /* how many does not matter */
     one.n = 1;
     wte__sweep_need(&sweep, &whole, &best);
-    sweep.rows = &some; /* only counted */
-    sweep.n_rows = wte__tile_rows(t->cols) < t->rows ? wte__tile_rows(t->cols) : t->rows;
+    sweep.chosen = &some;
     wte__sweep_need(&sweep, &tile, &best);
     whole += t->rows * (sizeof(uint64_t) + sizeof(float));
     return whole > tile ? whole : tile;

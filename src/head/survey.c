@@ -353,8 +353,8 @@ static void find(wte__survey *s, uint64_t hidden, const joined *taking, const jo
                  size_t h)
 {
     wte__found f = { .most = taking->most[h], .not_finite = atomic_load(s->not_finite + hidden) };
-    f.lse = (double)f.most * (double)s->times + (taking->sum[h] > 0 ? log(taking->sum[h]) : 0);
-    if (f.not_finite) f.lse = (double)NAN;
+    f.log_sum = f.not_finite ? (double)NAN : taking->sum[h] > 0 ? log(taking->sum[h]) : 0;
+    f.lse = (double)f.most * (double)s->times + f.log_sum;
     if (s->can_mask) f.masked = masked_share(s, taking, masked, h);
     for (uint64_t t = 0; s->want_all && t < s->tiles; t++)
         f.all += (double)s->all[t * s->part.n + hidden];

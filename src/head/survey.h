@@ -16,9 +16,10 @@
 
 /* Of one hidden vector. */
 typedef struct wte__found {
-    double lse; /* of logits * times; NaN when not_finite, -infinity when no row takes part */
-    double all; /* sum of the logits of rows that take part */
-    float most; /* largest logit, not multiplied */
+    double lse;     /* of logits * times; NaN when not_finite, -infinity when no row takes part */
+    double log_sum; /* lse = most * times + log_sum: what lse itself may be too large to hold */
+    double all;     /* sum of the logits of rows that take part */
+    float most;     /* largest logit, not multiplied */
     float masked;
     uint32_t not_finite;
     float target;         /* logit of the target */

@@ -136,7 +136,7 @@ static wte_status run_tile(void *ctx, uint64_t number, uint32_t slot_number, wte
     const uint32_t at_once = wte__tile_rows(s->table->cols);
     const uint64_t row = number * at_once, left = p->rows - row;
     const uint32_t n = left < at_once ? (uint32_t)left : at_once;
-    float *out = s->keep   ? s->keep + (number * s->hidden->n + p->first) * at_once
+    float *out = s->keeps  ? s->keep + (number * s->hidden->n + p->first) * at_once
                  : s->take ? (float *)(void *)(slot + p->logits_at)
                            : s->logits + p->first * s->stride + row;
     const size_t stride = s->take ? at_once : s->stride;

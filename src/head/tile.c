@@ -18,6 +18,8 @@
 #define ROUND_VECTORS 16u
 /* Vectors up to which blocks are multiplied as they are stored. */
 #define BYTES_VECTORS 12u
+/* Ids of one call of read_rows; they lie on the stack. */
+#define IDS_AT_ONCE 256u
 /* The same, decoded in registers, exactly. */
 #define BLOCKS_VECTORS 2u
 
@@ -60,7 +62,7 @@ static bool as_stored(const wte__pass *p)
 /* Data beside read_rows is a mapped file: it is read in blocks, not walked through in the map. */
 static bool in_memory(const wte__sweep *s)
 {
-    return s->table->data && !s->table->read_rows && !s->rows;
+    return s->table->data && !s->table->read_rows && !s->chosen;
 }
 
 static void choose_way(wte__pass *p)
@@ -70,7 +72,7 @@ static void choose_way(wte__pass *p)
     p->in_memory = in_memory(p->s);
     p->type = native ? t->dtype : WTE_F32;
     if (as_stored(p)) {
-        p->way = t->packed && !p->s->rows ? WTE__WAY_IN_PLACE : WTE__WAY_READ;
+        p->way = t->packed && !p->s->chosen ? WTE__WAY_IN_PLACE : WTE__WAY_READ;
         return;
     }
     if (p->form != WTE__FORM_EXACT) p->type = WTE_BF16;
@@ -91,7 +93,7 @@ void wte__pass_choose(wte__pass *p)
     const wte__sweep *s = p->s;
     const wte_rows *t = s->table;
     const uint32_t tile = wte__tile_rows(t->cols);
-    p->rows = s->rows ? s->n_rows : t->rows;
+    p->rows = s->chosen ? s->chosen->count : t->rows;
     p->threads = wte_pool_threads(s->o.pool);
     p->form = choose_form(s);
     choose_way(p);
@@ -123,10 +125,25 @@ uint64_t wte__slot_plan(wte__pass *p, uint64_t block)
     p->bias_at = (size_t)(at = wte__aligned(at));
     if (p->s->o.bias) at = wte__plus(at, tile * sizeof(float));
     p->logits_at = (size_t)(at = wte__aligned(at));
-    if (p->s->take && !p->s->keep) at = wte__plus(at, wte__times(block, tile * sizeof(float)));
+    if (p->s->take && !p->s->keeps) at = wte__plus(at, wte__times(block, tile * sizeof(float)));
     at = wte__plus(at, 4095) / 4096 * 4096; /* threads do not share pages */
     p->slot_bytes = (size_t)at;
     return at;
+}
+
+/* Chosen rows, as they are stored, to the slot. */
+static wte_status read_chosen(const wte__pass *p, uint64_t row, uint32_t n, uint8_t *slot,
+                              wte_error *err)
+{
+    const wte_rows *t = p->s->table;
+    const size_t tight = (size_t)stored_bytes(p);
+    uint64_t rows[IDS_AT_ONCE];
+    for (uint32_t done = 0, now; done < n; done += now, slot += now * tight) {
+        now = n - done < IDS_AT_ONCE ? n - done : IDS_AT_ONCE;
+        for (uint32_t i = 0; i < now; i++) rows[i] = wte__sweep_row(p->s, row + done + i);
+        WTE_TRY(t->read_rows(t->ctx, rows, now, slot, err));
+    }
+    return WTE_OK;
 }
 
 /* Stored rows, as they are, `stride` apart. */
@@ -141,20 +158,21 @@ static wte_status take_rows(const wte__pass *p, uint64_t row, uint32_t n, uint8_
     const size_t tight = (size_t)stored_bytes(p);
     *from = slot;
     *stride = tight;
-    if (!s->rows && (packed ? t->packed != NULL : p->in_memory)) {
+    if (!s->chosen && (packed ? t->packed != NULL : p->in_memory)) {
         *from = data + row * apart;
         *stride = apart;
         return WTE_OK;
     }
-    if (!s->rows)
+    if (!s->chosen)
         return packed ? t->read_packed(t->ctx, row, n, slot, err)
                       : wte_rows_read_block(t, row, n, slot, err);
-    if (!packed && t->read_rows) return t->read_rows(t->ctx, s->rows + row, n, slot, err);
+    if (!packed && t->read_rows) return read_chosen(p, row, n, slot, err);
     for (uint32_t i = 0; i < n; i++) {
+        const uint64_t one = wte__sweep_row(s, row + i);
         if (packed && !data)
-            WTE_TRY(t->read_packed(t->ctx, s->rows[row + i], 1, slot + i * tight, err));
+            WTE_TRY(t->read_packed(t->ctx, one, 1, slot + i * tight, err));
         else
-            memcpy(slot + i * tight, data + s->rows[row + i] * apart, tight);
+            memcpy(slot + i * tight, data + one * apart, tight);
     }
     return WTE_OK;
 }

@@ -22,9 +22,10 @@ static void put_sums(const wanted *w, uint64_t hidden, const wte__found *f)
 }
 
 /* -infinity wherever the logit is, also when the sum is. */
-static float logprob_of(float logit, double lse)
+static float logprob_of(float logit, const wte__found *f)
 {
-    return logit == -INFINITY && !isnan(lse) ? logit : (float)((double)logit - lse);
+    if (logit == -INFINITY && !isnan(f->lse)) return logit;
+    return (float)((double)logit - (double)f->most - f->log_sum);
 }
 
 static void put_ranked(void *ctx, uint64_t hidden, const wte__found *f)
@@ -35,7 +36,7 @@ static void put_ranked(void *ctx, uint64_t hidden, const wte__found *f)
         out[i] = (wte_ranked){ WTE_NOWHERE, -INFINITY, -INFINITY };
         if (i >= f->n_list) continue;
         const float logit = wte__key_logit(f->list[i]);
-        out[i] = (wte_ranked){ wte__key_row(f->list[i]), logit, logprob_of(logit, f->lse) };
+        out[i] = (wte_ranked){ wte__key_row(f->list[i]), logit, logprob_of(logit, f) };
     }
     put_sums(w, hidden, f);
 }
@@ -62,7 +63,7 @@ wte_status wte_head_top(const wte_rows *table, const wte_hidden *hidden,
 static void put_logprob(void *ctx, uint64_t hidden, const wte__found *f)
 {
     const wanted *w = ctx;
-    w->logprob[hidden] = logprob_of(f->target, f->lse);
+    w->logprob[hidden] = logprob_of(f->target, f);
     put_sums(w, hidden, f);
 }
 
