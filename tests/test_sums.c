@@ -56,6 +56,7 @@ static void sum_plainly(const float *x, const float *q, size_t dim, size_t squar
                                        : fmaf(x[i], q[i], lane[0][i % LANES]);
         if (i < squared) lane[1][i % LANES] = fmaf(x[i], x[i], lane[1][i % LANES]);
     }
+    for (size_t i = dim; i % LANES; i++) lane[0][i % LANES] += 0.0f;
     for (int s = 0; s < 2; s++) {
         for (size_t n = LANES / 2; n; n /= 2)
             for (size_t i = 0; i < n; i++) lane[s][i] += lane[s][i + n];
@@ -150,6 +151,23 @@ static void nan_and_infinities_reach_their_sums(void **state)
             }
 }
 
+/* Products that are nothing but a sign: lanes of -0, unless zeros stand for missing elements. */
+static void vanishing_products_have_one_sign_on_every_set(void **state)
+{
+    (void)state;
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    for (size_t s = 0; s < n_sets; s++)
+        for (size_t dim = LANES; dim <= 3 * LANES; dim++) {
+            float x[3 * LANES], q[3 * LANES], out[2];
+            for (size_t i = 0; i < dim; i++) x[i] = -(q[i] = 0x1p-100f);
+            sets[s]->products_f32(x, 1, q, dim, dim, out);
+            assert_true(out[0] == 0 && out[1] == 0 && !signbit(out[1]));
+            if (!signbit(out[0]) != (dim % LANES != 0))
+                fail_msg("%s, %zu elements: %a", sets[s]->isa, dim, (double)out[0]);
+        }
+}
+
 static void no_rows_touch_nothing(void **state)
 {
     (void)state;
@@ -168,6 +186,8 @@ static const struct CMUnitTest tests[] = {
     TEST("sums are within the bound of their roundings",
          sums_are_within_the_bound_of_their_roundings),
     TEST("NaN and infinities reach the sums of their row", nan_and_infinities_reach_their_sums),
+    TEST("vanishing products have one sign on every set",
+         vanishing_products_have_one_sign_on_every_set),
     TEST("no rows touch nothing", no_rows_touch_nothing),
 };
 TEST_MAIN_ISA(tests)
