@@ -178,7 +178,10 @@ static int run(cli *c)
         return cli_say_fail(c, CLI_OUTPUT, "%s: %s", folder, strerror(errno));
     if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
         return cli_say_fail(c, CLI_OUTPUT, "%s: is no folder", folder);
-    code = method->run(c, c->words[0], folder);
+    int lock;
+    code = cli_train_folder(c, folder, &lock);
+    if (!code) code = method->run(c, c->words[0], folder);
+    if (lock >= 0) close(lock);
     if (code && made) (void)rmdir(folder); /* unless something is in it */
     return code;
 }

@@ -1,6 +1,9 @@
 /* What is read and written for every method of training: the corpus, the vocabulary. */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "ids.h"
@@ -78,6 +81,31 @@ int cli_train_path(const cli *c, const char *folder, const char *name, char out[
     const int used = snprintf(out, 4096, "%s/%s", folder, name);
     if (used >= 0 && used < 4096) return CLI_DONE;
     return cli_usage(c, "-o: the name of the folder is too long");
+}
+
+/* Files that a run writes, and may leave unfinished beside themselves. */
+static uint64_t sweep(const cli *c, const char *folder)
+{
+    static const char *const names[] = { "checkpoint", "model.safetensors", "config.json",
+                                         "vocab.txt", "curve.svg" };
+    uint64_t removed = 0;
+    char path[4096];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (cli_train_path(c, folder, names[i], path) == CLI_DONE)
+            removed += wte_writer_sweep(path);
+    return removed;
+}
+
+int cli_train_folder(const cli *c, const char *folder, int *lock)
+{
+    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return cli_say_fail(c, CLI_OUTPUT, "%s: another run is writing to this folder", folder);
+    const uint64_t removed = sweep(c, folder);
+    if (removed && c->verbose)
+        cli_note(c, "%s: %" PRIu64 " file%s removed that a killed run had left half written",
+                 folder, removed, removed == 1 ? "" : "s");
+    return CLI_DONE;
 }
 
 int cli_train_checkpoint(cli *c, const char *path)

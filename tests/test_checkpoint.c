@@ -165,6 +165,17 @@ static void parts_of_one_name_are_refused(void **state)
     wte__checkpoint_free(c);
 }
 
+static void what_a_killed_run_left_goes_with_the_next_one(void **state)
+{
+    (void)state;
+    char left[200];
+    snprintf(left, sizeof left, "%s/.checkpoint.0123abcd.tmp", folder);
+    test_write_file(left, "half", 4);
+    write_one("old");
+    assert_int_equal(access(left, F_OK), -1);
+    wte__checkpoint_free(open_one());
+}
+
 static void other_settings_are_named(void **state)
 {
     (void)state;
@@ -227,6 +238,8 @@ static const struct CMUnitTest tests[] = {
     TEST("checkpoint: a full disk leaves the one before", a_full_disk_leaves_the_one_before),
     TEST("checkpoint: parts of one name are refused and leave the one before",
          parts_of_one_name_are_refused),
+    TEST("checkpoint: what a killed run left goes with the next one",
+         what_a_killed_run_left_goes_with_the_next_one),
     TEST("checkpoint: other settings are named, both", other_settings_are_named),
     TEST("checkpoint: rows outlive the file's place", rows_outlive_the_file_s_place),
     TEST("checkpoint: equal states give equal bytes", equal_states_give_equal_bytes),

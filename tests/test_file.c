@@ -339,6 +339,81 @@ static void a_given_up_write_leaves_the_old_file(void **state)
     assert_int_equal(files_in(dir), 1);
 }
 
+/* A process that is killed while it writes, and one that goes on. */
+static pid_t writing_child(const char *path, int *told)
+{
+    int pipes[2];
+    char byte;
+    assert_int_equal(pipe(pipes), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        wte__replace r;
+        wte_error err;
+        const bool good = wte__replace_begin(&r, path, &err) == WTE_OK &&
+                          wte__replace_write(&r, "half", 4, &err) == WTE_OK;
+        if (!good || write(pipes[1], "x", 1) != 1) _exit(1);
+        for (;;) pause();
+    }
+    close(pipes[1]);
+    assert_int_equal(read(pipes[0], &byte, 1), 1);
+    *told = pipes[0];
+    return child;
+}
+
+static void what_a_killed_writer_leaves_is_swept_away(void **state)
+{
+    (void)state;
+    static const char *const others[] = { ".a.0123456.tmp",   ".a.0123456g.tmp", ".ab.01234567.tmp",
+                                          ".b.01234567.tmp",  ".a.01234567.tm",  "a.01234567.tmp",
+                                          ".a.01234567.tmpx", ".a-01234567.tmp" };
+    wte_error err;
+    wte__replace r;
+    int told;
+    test_write_file(in("a"), "old", 3);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        test_write_file(in(others[i]), "", 0);
+    const uint64_t before = files_in(dir);
+    const pid_t child = writing_child(in("a"), &told);
+    assert_ok(wte__replace_begin(&r, in("a"), &err), err);
+    assert_int_equal(files_in(dir), before + 2);
+    assert_int_equal(wte__replace_sweep(in("a")), 0); /* both are being written */
+    assert_int_equal(files_in(dir), before + 2);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(told);
+    assert_int_equal(wte__replace_sweep(in("b")), 1); /* ".b.01234567.tmp" is one of b's */
+    assert_int_equal(wte__replace_sweep(in("a")), 1);
+    assert_int_equal(wte__replace_sweep(in("a")), 0);
+    assert_int_equal(files_in(dir), before);
+    assert_ok(wte__replace_write(&r, "new", 3, &err), err);
+    assert_ok(wte__replace_commit(&r, &err), err);
+    expect_content(in("a"), "new");
+    assert_int_equal(wte__replace_sweep(in("none/a")), 0);
+    assert_int_equal(wte__replace_sweep(dir), 0);
+}
+
+/* The folder through which a link leads, and links and folders that only look like left-overs. */
+static void what_only_looks_like_a_left_over_stays(void **state)
+{
+    (void)state;
+    test_write_file(in("a"), "old", 3);
+    test_write_file(in(".a.00000000.tmp"), "", 0);
+    assert_int_equal(symlink("a", in(".a.00000001.tmp")), 0);
+    assert_int_equal(mkdir(in(".a.00000002.tmp"), 0700), 0);
+    assert_int_equal(mkfifo(in(".a.00000003.tmp"), 0600), 0);
+    assert_int_equal(link(in("a"), in(".a.00000004.tmp")), 0); /* it has another name too */
+    assert_int_equal(mkdir(in("links"), 0700), 0);
+    assert_int_equal(symlink("../a", in("links/to")), 0);
+    assert_int_equal(wte__replace_sweep(in("links/to")), 1);
+    assert_int_equal(wte__replace_sweep(in("a")), 0);
+    assert_int_equal(files_in(dir), 6);
+    expect_content(in("a"), "old");
+    assert_int_equal(rmdir(in(".a.00000002.tmp")), 0);
+    assert_int_equal(unlink(in("links/to")), 0);
+    assert_int_equal(rmdir(in("links")), 0);
+}
+
 static void what_cannot_be_replaced_is_refused(void **state)
 {
     (void)state;
@@ -429,6 +504,9 @@ static const struct CMUnitTest tests[] = {
     FILE_TEST("a name of 255 bytes can be replaced", a_name_of_255_bytes_can_be_replaced),
     FILE_TEST("a link is followed, unless to nothing", a_link_is_followed),
     FILE_TEST("a write given up leaves the old file", a_given_up_write_leaves_the_old_file),
+    FILE_TEST("what a killed writer leaves is swept away, and nothing else is",
+              what_a_killed_writer_leaves_is_swept_away),
+    FILE_TEST("what only looks like a left-over stays", what_only_looks_like_a_left_over_stays),
     FILE_TEST("what cannot be replaced is refused", what_cannot_be_replaced_is_refused),
     FILE_TEST("a full disk leaves the old file", a_full_disk_leaves_the_old_file),
     FILE_TEST("a target that became a directory keeps it",

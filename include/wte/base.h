@@ -120,6 +120,10 @@ WTE_API int wte_writer_fd(const wte_writer *w);
 /** Sync and rename. On failure the old file stands as it was. Once per writer. */
 WTE_API WTE_MUST_CHECK wte_status wte_writer_commit(wte_writer *w, wte_error *err);
 WTE_API void wte_writer_free(wte_writer *w); /* gives up what was not committed; NULL is fine */
+/** Remove what writers of `path` have left beside it (".name.1a2b3c4d.tmp") because their process was
+ *  killed; how many. A file that a process is writing to is locked (flock), and stays; so does what
+ *  is another user's. */
+WTE_API uint64_t wte_writer_sweep(const char *path);
 
 #ifdef __cplusplus
 }

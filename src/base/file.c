@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -272,20 +273,40 @@ wte_status wte__path_list(const char *dir, bool (*visit)(void *ctx, const char *
     return WTE_OK;
 }
 
+/* What temporary files of a target are called: a dot, its name, or the beginning of that, eight
+ * digits, and an ending. */
+#define NAME_KEPT 200
+#define DIGITS    8
+static const char ending[] = ".tmp";
+
+/* Whoever writes a temporary file holds its lock, so that one without was left by a process that
+ * was killed. False when somebody has taken it for such a one in the moment before. On file systems
+ * that have no locks nothing is held, and nothing swept away. */
+static bool hold(int fd)
+{
+    struct stat st;
+    while (flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
+    return fstat(fd, &st) != 0 || st.st_nlink > 0;
+}
+
 /* A new file beside the target that nothing else has open. */
 static int open_beside(wte__replace *r, mode_t mode)
 {
     const char *base = wte__path_base(r->target);
     int fd = -1;
     for (int attempt = 0; attempt < 100 && fd < 0; attempt++) {
-        int used = snprintf(r->temporary, sizeof r->temporary, "%.*s.%.200s.%08" PRIx32 ".tmp",
-                            (int)(base - r->target), r->target, base, (uint32_t)wte__random_seed());
+        int used = snprintf(r->temporary, sizeof r->temporary, "%.*s.%.*s.%0*" PRIx32 "%s",
+                            (int)(base - r->target), r->target, NAME_KEPT, base, DIGITS,
+                            (uint32_t)wte__random_seed(), ending);
         if (used < 0 || used >= (int)sizeof r->temporary) {
             errno = ENAMETOOLONG;
             break;
         }
         fd = open(r->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd < 0 && errno != EEXIST && errno != EINTR) break;
+        if (fd < 0 || hold(fd)) continue;
+        close(fd);
+        fd = -1;
     }
     if (fd < 0) r->temporary[0] = '\0';
     return fd;
@@ -362,6 +383,7 @@ wte_status wte__replace_commit(wte__replace *r, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
     const char *name = wte__show_path(shown, r->target);
+    const int lock = dup(r->fd); /* held until the file has its own name */
     wte_status status = WTE_OK;
     if (fsync(r->fd) != 0 && errno != EINVAL)
         status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot sync", name);
@@ -370,6 +392,7 @@ wte_status wte__replace_commit(wte__replace *r, wte_error *err)
     r->fd = -1;
     if (status == WTE_OK && rename(r->temporary, r->target) != 0)
         status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot rename over it", name);
+    if (lock >= 0) close(lock);
     if (status != WTE_OK) {
         wte__replace_abort(r);
         return status;
@@ -384,6 +407,56 @@ void wte__replace_abort(wte__replace *r)
     if (r->temporary[0]) unlink(r->temporary);
     r->fd = -1;
     r->temporary[0] = '\0';
+}
+
+typedef struct sweep {
+    const char *target, *base;
+    uint64_t removed;
+} sweep;
+
+static bool is_temporary_of(const char *base, const char *name)
+{
+    const size_t n = strlen(base), kept = n < NAME_KEPT ? n : NAME_KEPT;
+    if (strlen(name) != 1 + kept + 1 + DIGITS + strlen(ending)) return false;
+    const char *digits = name + 1 + kept + 1;
+    return name[0] == '.' && memcmp(name + 1, base, kept) == 0 && digits[-1] == '.' &&
+           strspn(digits, "0123456789abcdef") == DIGITS && strcmp(digits + DIGITS, ending) == 0;
+}
+
+/* Ours alone: a file of this user, of one name, which nobody holds. */
+static bool remove_left_over(void *ctx, const char *name)
+{
+    sweep *s = ctx;
+    char path[WTE_LIMIT_PATH];
+    struct stat st;
+    if (!is_temporary_of(s->base, name)) return true;
+    const int used =
+        snprintf(path, sizeof path, "%.*s%s", (int)(s->base - s->target), s->target, name);
+    if (used < 0 || used >= (int)sizeof path) return true;
+    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return true;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0 && unlink(path) == 0)
+        s->removed++;
+    close(fd);
+    return true;
+}
+
+uint64_t wte__replace_sweep(const char *path)
+{
+    char dir[WTE_LIMIT_PATH];
+    char *real = realpath(path, NULL); /* as a write would find it */
+    sweep s = { .target = real ? real : path };
+    s.base = wte__path_base(s.target);
+    const size_t n = (size_t)(s.base - s.target);
+    if (*s.base && n < sizeof dir) {
+        memcpy(dir, s.target, n);
+        dir[n] = '\0';
+        /* what cannot be listed is left as it is */
+        (void)wte__path_list(n ? dir : ".", remove_left_over, &s, NULL);
+    }
+    free(real);
+    return s.removed;
 }
 
 /* Every folder of the path, but for the leading one. */

@@ -72,6 +72,9 @@ wte_status wte__replace_write(wte__replace *r, const void *data, uint64_t bytes,
 wte_status wte__replace_commit(wte__replace *r,
                                wte_error *err); /* aborts by itself when it fails */
 void wte__replace_abort(wte__replace *r);       /* after begin failed or commit: nothing */
+/* Remove the temporary files of this target that killed processes have left; how many. One that is
+ * being written is held by a lock (flock) and stays, as does what is not this user's. */
+uint64_t wte__replace_sweep(const char *path);
 
 uint64_t wte__random_seed(void); /* from the system; for hash seeds only, never for results */
 #endif

@@ -25,6 +25,11 @@ wte_status wte_writer_create(const char *path, wte_writer **out, wte_error *err)
     return WTE_OK;
 }
 
+uint64_t wte_writer_sweep(const char *path)
+{
+    return path && *path ? wte__replace_sweep(path) : 0;
+}
+
 int wte_writer_fd(const wte_writer *w)
 {
     return w->replace.fd;

@@ -10,7 +10,8 @@ typedef struct wte__checkpoint_part {
 } wte__checkpoint_part;
 
 /* settings  what the run was started with and how far it is, as text (JSON); kept in the metadata.
- * On failure (a full disk) the old file at `path` stands as it was. */
+ * On failure (a full disk) the old file at `path` stands as it was. What a process that was killed
+ * while it wrote has left beside it is removed. */
 wte_status wte__checkpoint_write(const char *path, const wte__checkpoint_part *parts, size_t n,
                                  const char *settings, wte_error *err);
 

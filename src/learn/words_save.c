@@ -110,6 +110,7 @@ wte_status wte__words_resume(wte_words *w, wte_error *err)
     wte__checkpoint *c;
     char settings[SETTINGS_MOST];
     put_settings(&w->plan, settings);
+    (void)wte__replace_sweep(w->checkpoint);
     WTE_TRY(wte__checkpoint_open(w->checkpoint, &c, err));
     wte_status status =
         wte__checkpoint_belongs(w->checkpoint, wte__checkpoint_settings(c), settings, err);
