@@ -3,9 +3,9 @@
  *
  * Properties: a run that is resumed is no further than its end, and goes on without a fault or
  * ends with a good error; nothing leaks. */
-#include <wte/lm.h>
 #include <wte/words.h>
 
+#include "../tests/small_lm.h"
 #include "folder.h"
 
 #define MOST_BYTES  65536u
@@ -42,17 +42,12 @@ static wte_words_options words_options(const wte_allocator *a)
     return o;
 }
 
-static wte_lm_options lm_options(const wte_allocator *a, bool tied)
+static wte_lm_options saved_lm_options(const wte_allocator *a, bool tied)
 {
-    wte_lm_options o = WTE_LM_OPTIONS_INIT;
+    wte_lm_options o = lm_options();
     o.tied = tied;
     o.projected = tied;
-    o.context = 2;
-    o.dim = 3;
     o.hidden = 4;
-    o.batch = 8;
-    o.shuffle = 32;
-    o.epochs = 2;
     o.hold_out = 4;
     o.valid_every = 2;
     o.report_every = 1;
@@ -83,7 +78,7 @@ static wte_status run_words(const wte_allocator *a, bool resume, wte_error *err)
 
 static wte_status run_lm(const wte_allocator *a, bool tied, bool resume, wte_error *err)
 {
-    wte_lm_options o = lm_options(a, tied);
+    wte_lm_options o = saved_lm_options(a, tied);
     uint32_t left = MOST_STEPS;
     const wte_train_watch watch = { count_down, &left };
     wte_lm_info info;

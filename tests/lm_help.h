@@ -2,6 +2,7 @@
 #ifndef WTE_TESTS_LM_HELP_H
 #define WTE_TESTS_LM_HELP_H
 #include "learn/lm.h"
+#include "small_lm.h"
 #include "test.h"
 
 static char lm_folder[64];
@@ -51,20 +52,6 @@ static inline wte_corpus *lm_corpus(const char *name, uint64_t min_count)
     o.min_count = min_count;
     assert_ok(wte_corpus_open(lm_path(name), &o, &c, &err), err);
     return c;
-}
-
-/* Tables of 3 numbers, two words before, mini-batches of 8 out of blocks of 32. */
-static inline wte_lm_options lm_options(void)
-{
-    wte_lm_options o = WTE_LM_OPTIONS_INIT;
-    o.context = 2;
-    o.dim = 3;
-    o.batch = 8;
-    o.shuffle = 32;
-    o.epochs = 2;
-    o.seed = 7;
-    o.lr = 0.05;
-    return o;
 }
 
 static inline wte_lm *lm_make(const wte_corpus *c, const wte_lm_options *o)

@@ -9,40 +9,32 @@ matrices of ids, max_norm (in PyTorch it changes the table; in wte a copy). Exit
 printed); 77: no PyTorch here.
 """
 import ctypes
-import random
 import sys
 
-import oracle_wte as wte
+from torch_bags import MODES, Bags, compare
 
 CASES = 400
-MODES = ["sum", "mean", "max"]
 
 
-class Case:
+class Case(Bags):
     """One random call: the arguments of F.embedding_bag."""
 
     def __init__(self, torch, noise):
-        self.torch = torch
-        rows, dim = noise.choice([(1, 1), (7, 3), (50, 64), (300, 33), (1000, 128), (40, 300)])
-        self.mode = noise.choice(MODES)
-        self.table = torch.randn(rows, dim) * noise.choice([0.01, 1, 100])
+        super().__init__(torch, noise, MODES, longest=500)
+        rows = len(self.table)
         self.last = noise.random() < 0.5
         self.matrix = noise.random() < 0.2
         self.padding = noise.randrange(rows) if noise.random() < 0.5 else None
         self.max_norm = float(self.table.norm(dim=1).median()) if noise.random() < 0.2 else None
-        kind = noise.choice([torch.int64, torch.int32])
         if self.matrix:
             n_bags, each = noise.randrange(1, 20), noise.randrange(1, 60)
-            self.ids = torch.randint(0, rows, (n_bags, each), dtype=kind)
+            self.ids = torch.randint(0, rows, (n_bags, each), dtype=self.kind)
             self.offsets, self.last = None, False
-        else:
-            lengths = [noise.choice([0, 1, 2, 5, 40, 500]) for _ in range(noise.randrange(1, 40))]
-            ends = torch.tensor([0] + lengths).cumsum(0)
-            self.ids = torch.randint(0, rows, (int(ends[-1]),), dtype=kind)
-            self.offsets = (ends if self.last else ends[:-1]).to(kind)
+        elif not self.last:
+            self.offsets = self.offsets[:-1]
         if self.padding is not None and self.ids.numel():
             self.ids[torch.rand(self.ids.shape) < 0.3] = self.padding
-        self.weights = torch.randn(self.ids.shape) if self.mode == "sum" and noise.random() < 0.5 else None
+        self.weights = self.some_weights(noise)
 
     def by_torch(self, table):
         return self.torch.nn.functional.embedding_bag(
@@ -57,16 +49,8 @@ class Case:
         )
 
     def by_wte(self, library, n_bags, pool):
-        torch, table = self.torch, self.table
-        out = torch.full((n_bags, table.shape[1]), 9.0)
-        at = torch.full((n_bags, table.shape[1]), 9, dtype=torch.int64)
-        rows = wte.Rows(rows=table.shape[0], cols=table.shape[1], dtype=wte.F32, data=table.data_ptr())
-        rows.row_bytes = table.shape[1] * 4
-        kind = wte.I64 if self.ids.dtype == torch.int64 else wte.I32
-        ids = wte.Ids(data=self.ids.data_ptr(), type=kind, count=self.ids.numel())
-        offsets = wte.Ids(type=kind)
-        if not self.matrix:
-            offsets = wte.Ids(data=self.offsets.data_ptr(), type=kind, count=self.offsets.numel())
+        shape = (n_bags, self.table.shape[1])
+        out, at = self.torch.full(shape, 9.0), self.torch.full(shape, 9, dtype=self.torch.int64)
         options = {"mode": MODES.index(self.mode), "offsets_end": self.last, "pool": pool}
         if self.matrix:
             options["bag_ids"] = self.ids.shape[1]
@@ -79,7 +63,7 @@ class Case:
             options["max_norm"] = self.max_norm
         if self.mode == "max":
             options["max_at"] = at.data_ptr()
-        library.bags(rows, ids, offsets, out.data_ptr(), **options)
+        library.bags(self.rows(), self.numbers(self.ids), self.numbers(self.offsets), out.data_ptr(), **options)
         return out, at
 
     def magnitudes(self):
@@ -139,26 +123,5 @@ def maxima(case, expected):
     return at
 
 
-def main():
-    try:
-        import torch
-    except ImportError as missing:
-        print(f"skipped: {sys.executable} has no PyTorch ({missing})")
-        return wte.SKIPPED
-    torch.manual_seed(20)
-    noise = random.Random(20)
-    library = wte.Library(sys.argv[1])
-    pools = [None, library.pool(2)]
-    wrong = 0
-    for number in range(CASES):
-        case = Case(torch, noise)
-        problem = differs(case, library, pools[number % 2])
-        if problem:
-            wrong += 1
-            print(f"DIFFERENT {number}: {case}: {problem}")
-    print(f"{CASES} calls, {wrong} differ from PyTorch {torch.__version__}")
-    return 1 if wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare("calls", CASES, Case, differs))

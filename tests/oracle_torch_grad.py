@@ -10,38 +10,30 @@ PyTorch's CPU code divides by the count of another id, so there the counts are p
 do not (they are printed); 77: no PyTorch here.
 """
 import ctypes
-import random
 import sys
 
 import oracle_wte as wte
+from torch_bags import MODES, Bags, compare
 
 CASES = 500
-MODES = ["sum", "mean", "max"]
 DENSE, SPARSE = 0, 1
 
 
-class Case:
+class Case(Bags):
     """One random call forwards and backwards."""
 
     def __init__(self, torch, noise):
-        self.torch = torch
-        rows, dim = noise.choice([(1, 1), (7, 3), (50, 64), (300, 33), (1000, 128), (40, 300)])
-        self.table = torch.randn(rows, dim) * noise.choice([0.01, 1, 100])
-        self.mode = noise.choice(["lookup", "lookup"] + MODES)
+        super().__init__(torch, noise, ["lookup", "lookup"] + MODES, longest=300)
+        rows, dim = self.table.shape
         self.padding = noise.randrange(rows) if noise.random() < 0.4 else None
         self.freq = noise.random() < 0.3 and self.mode != "max"
         self.sparse = noise.random() < 0.5
         self.f64_sums = noise.random() < 0.3
         self.twice = noise.random() < 0.2
-        kind = noise.choice([torch.int64, torch.int32])
-        lengths = [noise.choice([0, 1, 2, 5, 40, 300]) for _ in range(noise.randrange(1, 40))]
-        ends = torch.tensor([0] + lengths).cumsum(0)
-        self.ids = torch.randint(0, rows, (int(ends[-1]),), dtype=kind)
-        self.offsets = ends.to(kind)
         if noise.random() < 0.3 and self.ids.numel():
             self.ids[torch.rand(self.ids.shape) < 0.5] = noise.randrange(rows)
-        self.weights = torch.randn(self.ids.shape) if self.mode == "sum" and noise.random() < 0.5 else None
-        n_out = self.ids.numel() if self.mode == "lookup" else len(lengths)
+        self.weights = self.some_weights(noise)
+        n_out = self.ids.numel() if self.mode == "lookup" else len(self.offsets) - 1
         self.d_out = torch.randn(n_out, dim)
 
     def counts(self):
@@ -87,9 +79,7 @@ class Ours:
 
     def __init__(self, case, library, pool):
         self.case, self.library, self.pool = case, library, pool
-        kind = wte.I64 if case.ids.dtype == case.torch.int64 else wte.I32
-        self.ids = wte.Ids(data=case.ids.data_ptr(), type=kind, count=case.ids.numel())
-        self.offsets = wte.Ids(data=case.offsets.data_ptr(), type=kind, count=case.offsets.numel())
+        self.rows, self.ids, self.offsets = case.rows(), case.numbers(case.ids), case.numbers(case.offsets)
         self.back = wte.BackwardOptions(struct_size=ctypes.sizeof(wte.BackwardOptions), scale_by_freq=case.freq)
         self.bag = wte.BagOptions(struct_size=ctypes.sizeof(wte.BagOptions), offsets_end=1, pool=pool)
         self.padding = ctypes.c_int64(-1 if case.padding is None else case.padding)
@@ -100,8 +90,6 @@ class Ours:
             self.bag.mode = MODES.index(case.mode)
         if case.weights is not None:
             self.bag.weights = case.weights.data_ptr()
-        self.rows = wte.Rows(rows=case.table.shape[0], cols=case.table.shape[1], dtype=wte.F32, data=case.table.data_ptr())
-        self.rows.row_bytes = case.table.shape[1] * 4
 
     def maxima(self):
         self.at = self.case.torch.zeros(self.case.d_out.shape, dtype=self.case.torch.int64)
@@ -185,26 +173,5 @@ def differs(case, library, pool):
     return None
 
 
-def main():
-    try:
-        import torch
-    except ImportError as missing:
-        print(f"skipped: {sys.executable} has no PyTorch ({missing})")
-        return wte.SKIPPED
-    torch.manual_seed(21)
-    noise = random.Random(21)
-    library = wte.Library(sys.argv[1])
-    pools = [None, library.pool(2)]
-    wrong = 0
-    for number in range(CASES):
-        case = Case(torch, noise)
-        problem = differs(case, library, pools[number % 2])
-        if problem:
-            wrong += 1
-            print(f"DIFFERENT {number}: {case}: {problem}")
-    print(f"{CASES} gradients, {wrong} differ from PyTorch {torch.__version__}")
-    return 1 if wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare("gradients", CASES, Case, differs))
