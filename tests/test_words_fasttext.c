@@ -230,12 +230,13 @@ static void check_refused(const char *const *names, size_t n, bool tree, wte_sta
 static void words_that_its_files_cannot_hold_are_refused(void **state)
 {
     static const char *const fine[] = { "a", "b", "c" }, *const nul[] = { "a", "b", "c|d" };
-    static const char *const lacking[] = { "a", "b", "c", "d" };
+    static const char *const lacking[] = { "a", "b", "c", "d" }, *const twice[] = { "a", "b", "a" };
     (void)state;
     test_write_file(path, "old", 3);
     check_refused(fine, 3, false, WTE_OK, 0, "");
     check_refused(fine, 3, true, WTE_OK, 0, "");
     check_refused(nul, 3, false, WTE_E_UNSUPPORTED, 2, "word 2, 'c\\x00d', holds a NUL");
+    check_refused(twice, 3, false, WTE_E_UNSUPPORTED, 2, "'a' is word 0 and word 2");
     check_refused(lacking, 4, false, WTE_OK, 0, "");
     check_refused(lacking, 4, true, WTE_E_UNSUPPORTED, 3,
                   "'d' comes 0 times and the word before it 1");

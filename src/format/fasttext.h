@@ -93,7 +93,7 @@ wte_status wte__ft_matrix_add(const wte__ft_matrix *m, const wte__part *part, ui
 
 /* A model to write (fasttext_write.c). */
 typedef struct wte__fasttext_model {
-    const wte_token_list *words; /* no two alike */
+    const wte_token_list *words;
     const uint64_t *counts;
     uint64_t tokens; /* words of the text */
     wte_rows input;  /* words, then buckets of n-grams; f32 in memory, as the other */
@@ -106,7 +106,8 @@ typedef struct wte__fasttext_model {
     const wte_progress *progress; /* bytes; or NULL */
 } wte__fasttext_model;
 /* Whether it can be written. E_LIMIT: more rows than fastText numbers; E_UNSUPPORTED: a word with a
- * NUL, a tree over words that are not in the order of their counts (where = the word). */
+ * NUL or one that comes twice, a tree over words that are not in the order of their counts (where =
+ * the word). */
 wte_status wte__fasttext_check(const char *path, const wte__fasttext_model *m, wte_error *err);
 /* On failure the old file at `path` stands as it was. */
 wte_status wte__fasttext_write(const char *path, const wte__fasttext_model *m, wte_error *err);

@@ -6,10 +6,12 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/names.h"
 #include "format/fasttext.h"
 
-#define BUFFER_BYTES ((size_t)1 << 16)
-#define PIECE_BYTES  ((uint64_t)16 << 20) /* of a matrix, between two reports */
+#define BUFFER_BYTES      ((size_t)1 << 16)
+#define PIECE_BYTES       ((uint64_t)16 << 20)  /* of a matrix, between two reports */
+#define MATRIX_HEAD_BYTES ((size_t)(1 + 2 * 8)) /* not quantised; rows, columns */
 
 typedef struct output {
     const wte__fasttext_model *m;
@@ -62,6 +64,31 @@ static wte_status check_words(const char *path, const wte__fasttext_model *m, wt
     return WTE_OK;
 }
 
+/* Its readers find a word by its text. */
+static wte_status check_repeats(const char *path, const wte__fasttext_model *m, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    wte__names names;
+    wte_status status = WTE_OK;
+    wte__names_init(&names, NULL);
+    if (!wte__names_reserve(&names, m->words->n))
+        status = wte__no_memory(err, m->words->n * 24, "a set of words");
+    for (uint64_t i = 0; i < m->words->n && status == WTE_OK; i++) {
+        const wte_bytes text = wte__token_list_text(m->words, i);
+        uint64_t first = i;
+        bool found;
+        if (!wte__names_add(&names, text, &first, &found))
+            status = wte__no_memory(err, text.size, "a set of words");
+        else if (found)
+            status = wte__fail(err, WTE_E_UNSUPPORTED, i,
+                               "%s: fastText: '%s' is word %" PRIu64 " and word %" PRIu64
+                               ", but its files have one row for each text",
+                               path, wte__show(shown, text.data, text.size), first, i);
+    }
+    wte__names_clear(&names);
+    return status;
+}
+
 wte_status wte__fasttext_check(const char *path, const wte__fasttext_model *m, wte_error *err)
 {
     const uint64_t words = m->words->n, rows = words + m->buckets;
@@ -78,7 +105,8 @@ wte_status wte__fasttext_check(const char *path, const wte__fasttext_model *m, w
                          path, words, m->input.cols, m->max_n, m->buckets);
     WTE_TRY(check_matrix(path, "input", &m->input, rows, m->input.cols, err));
     WTE_TRY(check_matrix(path, "output", &m->output, words - m->tree, m->input.cols, err));
-    return check_words(path, m, err);
+    WTE_TRY(check_words(path, m, err));
+    return check_repeats(path, m, err);
 }
 
 /* Writing ------------------------------------------------------------------------------------- */
@@ -210,7 +238,7 @@ static bool count_bytes(const wte__fasttext_model *m, uint64_t *bytes)
     for (uint64_t i = 0; i < words; i++) text += wte__token_list_text(m->words, i).size;
     return wte_mul_u64(rows, m->input.cols * sizeof(float), &numbers) &&
            wte_add_u64(numbers, text + words * WTE__FT_ENTRY_BYTES, bytes) &&
-           wte_add_u64(*bytes, WTE__FT_HEAD_BYTES + 2 * 17, bytes);
+           wte_add_u64(*bytes, WTE__FT_HEAD_BYTES + 2 * MATRIX_HEAD_BYTES, bytes);
 }
 
 wte_status wte__fasttext_write(const char *path, const wte__fasttext_model *m, wte_error *err)

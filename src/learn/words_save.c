@@ -192,22 +192,6 @@ wte_status wte_words_save(const wte_words *w, const char *folder, wte_error *err
 /* fastText's own file ---------------------------------------------------------------------------
  */
 
-/* It finds words by their text, and has one row for each. Ids are their own words. */
-static wte_status check_repeats(const wte__words *words, const char *path, wte_error *err)
-{
-    char shown[WTE__NAME_SHOWN];
-    for (uint64_t i = 0; words->slots && i < words->list.n; i++) {
-        const wte_bytes text = wte__token_list_text(&words->list, i);
-        const uint32_t first = wte__words_find(words, text, wte__words_hash(words, text));
-        if (first != i)
-            return wte__fail(err, WTE_E_UNSUPPORTED, i,
-                             "%s: fastText: '%s' is word %" PRIu32 " and word %" PRIu64
-                             ", but its files have one row for each text",
-                             path, wte__show(shown, text.data, text.size), first, i);
-    }
-    return WTE_OK;
-}
-
 wte_status wte_words_save_fasttext(const wte_words *w, const char *path,
                                    const wte_progress *progress, wte_error *err)
 {
@@ -230,7 +214,6 @@ wte_status wte_words_save_fasttext(const wte_words *w, const char *path,
                                     .negative = o->negative,
                                     .sample = o->sample < 0 ? 1 : o->sample, /* 1: all stay */
                                     .progress = progress };
-    const char *shown = path ? path : p->corpus->path;
-    WTE_TRY(check_repeats(&p->corpus->words, shown, err));
-    return path ? wte__fasttext_write(path, &m, err) : wte__fasttext_check(shown, &m, err);
+    return path ? wte__fasttext_write(path, &m, err)
+                : wte__fasttext_check(p->corpus->path, &m, err);
 }
