@@ -154,7 +154,7 @@ static void numbers_of_a_checkpoint_are_looked_at(void **state)
         { "model.hidden.weight", 1, UINT64_C(0x7fc00000) << 32,
           "part 'model.hidden.weight' of the checkpoint is nan in row 0, column 3, but must be" },
         { "model.hidden.weight/exp_avg", 3, UINT64_C(0x7f800000),
-          "part 'model.hidden.weight/exp_avg' of the checkpoint is inf in row 1, column 0" },
+          "model.hidden.weight: optimizer: 'exp_avg' is inf in row 1, column 0, but must be finite" },
         { "model.hidden.weight/exp_avg_sq", 0, UINT64_C(0xbf800000) << 32,
           "checkpoint: model.hidden.weight: optimizer: 'exp_avg_sq' is -1 in row 0, column 1, but "
           "must be finite, and 0 or more" },

@@ -82,7 +82,9 @@ typedef struct wte_lm_info {
     uint64_t unknown;    /* row of the words without a number, or WTE_NOWHERE; the last row when the
                             corpus has no word "<unk>" */
     uint64_t parameters; /* numbers that are learned; a tied table counts once */
-    uint64_t bytes;      /* that training takes: weights, gradients, optimizers, a mini-batch */
+    uint64_t bytes; /* that training takes at most: weights, gradients, optimizers, a mini-batch,
+                       and what calls take while they work, the loss above all; the corpora's words
+                       are not among them */
     uint64_t train_words, valid_words; /* that are predicted in an epoch, and in a validation */
     uint64_t steps, step;              /* in all, taken */
     uint64_t best_step;                /* of the best validation; 0 = there was none */

@@ -95,6 +95,10 @@ typedef struct wte__lm_plan {
 
 wte_status wte__lm_plan_make(wte__lm_plan *p, const wte_corpus *train, const wte_corpus *valid,
                              const wte_lm_options *opt, wte_error *err);
+/* Work memory of the loss: bits do not depend on it, and more makes no difference in speed. */
+#define WTE__LM_LOSS_WORK ((uint64_t)64 << 20)
+/* Parameters and bytes of a plan whose shapes are known; E_LIMIT when there are too many. */
+wte_status wte__lm_memory(wte__lm_plan *p, wte_error *err);
 /* Whether the words of another text have the numbers of those that are trained on. */
 wte_status wte__lm_check_text(const wte_corpus *train, const wte_corpus *text, wte_error *err);
 const char *wte__lm_name(wte__lm_part part); /* of a tensor in files */

@@ -15,8 +15,6 @@
 #include "learn/lm.h"
 #include "num/kernels.h"
 
-#define LOSS_WORK ((uint64_t)64 << 20)
-
 /* Weights ----------------------------------------------------------------------------------------
  */
 
@@ -220,7 +218,7 @@ static wte_status head_loss(wte_lm *lm, uint64_t n, wte_loss_options *how, wte_l
     o.bias = values_of(lm, WTE__LM_HEAD_BIAS);
     o.bias_dtype = WTE_F32;
     WTE_TRY(wte_loss_need(head, &hidden, &o, how, &least, &best, err));
-    o.work_bytes = least > LOSS_WORK ? least : LOSS_WORK;
+    o.work_bytes = least > WTE__LM_LOSS_WORK ? least : WTE__LM_LOSS_WORK;
     return wte_head_loss(head, &hidden, targets, &o, how, out, err);
 }
 

@@ -1,5 +1,5 @@
-/* What a run of the language model will be: defaults, shapes, how many steps there are and what
- * memory they take, and the settings that a checkpoint must share. */
+/* What a run of the language model will be: defaults, shapes, how many steps there are, and the
+ * settings that a checkpoint must share. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -14,9 +14,6 @@
 #include "base/limits.h"
 #include "learn/corpus.h"
 #include "learn/lm.h"
-
-/* Work memory of the loss: bits do not depend on it, and more makes no difference in speed. */
-#define LOSS_WORK ((uint64_t)64 << 20)
 
 const char *wte__lm_name(wte__lm_part part)
 {
@@ -243,54 +240,6 @@ static void find_shapes(wte__lm_plan *p)
     p->shape[WTE__LM_HEAD_BIAS][1] = 1;
 }
 
-static bool add_product(uint64_t *sum, uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return wte_mul_u64(a, b, &product) && wte_add_u64(*sum, product, sum);
-}
-
-/* A mini-batch: between the layers and back, turned matrices, ids and targets, a block of words. */
-static bool add_batch(const wte__lm_plan *p, uint64_t *bytes)
-{
-    const uint64_t n = p->o.batch;
-    uint64_t numbers = p->largest;
-    bool fits = add_product(&numbers, n * 2, p->widest + p->o.context + 1) &&
-                add_product(&numbers, n * 2, p->layer[0].in);
-    for (uint32_t i = 0; fits && i < p->n_layers; i++)
-        fits = add_product(&numbers, n * 2, p->layer[i].out);
-    return fits && add_product(&numbers, 2, p->o.shuffle) && add_product(bytes, numbers, 4);
-}
-
-static wte_status add_up(wte__lm_plan *p, wte_error *err)
-{
-    const uint64_t rows = p->rows, dim = p->o.dim;
-    uint64_t state;
-    bool fits = true;
-    for (int i = 0; fits && i < WTE__LM_PARTS; i++) {
-        const wte__lm_part part = (wte__lm_part)i;
-        const uint64_t *shape = p->shape[i];
-        if (!shape[0]) continue;
-        const wte_optim_options o = wte__lm_optim(p, part);
-        const bool sparse = part == WTE__LM_TABLE && wte__lm_sparse(p);
-        const uint64_t touched = p->o.batch * p->o.context;
-        WTE_TRY(wte_optim_need(shape[0], shape[1], WTE_F32, &o, &state, err));
-        fits = add_product(&p->parameters, shape[0], shape[1]) &&
-               add_product(&p->bytes, shape[0] * shape[1], sizeof(float)) &&
-               add_product(&p->bytes, (sparse ? touched : shape[0]) * shape[1], sizeof(float)) &&
-               wte_add_u64(p->bytes, state, &p->bytes);
-    }
-    /* the loss holds no n x rows logits beyond its work memory */
-    uint64_t logits = 0;
-    fits = fits && add_product(&logits, rows, p->o.batch * sizeof(float));
-    fits = fits && wte_add_u64(p->bytes, logits < LOSS_WORK ? logits : LOSS_WORK, &p->bytes);
-    fits = fits && add_batch(p, &p->bytes);
-    if (fits && p->bytes <= p->o.max_bytes) return WTE_OK;
-    return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
-                     "training a table of %" PRIu64 " x %" PRIu64 " takes %" PRIu64
-                     " bytes, but at most %" PRIu64 " are allowed",
-                     rows, dim, fits ? p->bytes : UINT64_MAX, p->o.max_bytes);
-}
-
 wte_status wte__lm_check_text(const wte_corpus *train, const wte_corpus *text, wte_error *err)
 {
     static const char *const kinds[] = { "a text", "a file of ids" };
@@ -344,7 +293,7 @@ wte_status wte__lm_plan_make(wte__lm_plan *p, const wte_corpus *train, const wte
     WTE_TRY(check_start(p, err));
     WTE_TRY(count_words(p, err));
     find_shapes(p);
-    return add_up(p, err);
+    return wte__lm_memory(p, err);
 }
 
 /* Settings ---------------------------------------------------------------------------------------

@@ -87,29 +87,21 @@ wte_status wte__lm_checkpoint(wte_lm *lm, wte_error *err)
     return wte__checkpoint_open(lm->checkpoint, &lm->last, err);
 }
 
-static wte_status read_state(wte_lm *lm, wte__lm_part part, const char *of, const wte_rows *rows,
-                             wte_error *err)
+/* A part of an optimizer's state, out of the file without a copy on the way. */
+static wte_status read_state(wte_lm *lm, wte__lm_part part, const char *of, wte_error *err)
 {
-    const wte_allocator *a = lm->plan.o.allocator;
-    const uint64_t bytes = rows->rows * rows->cols * wte_dtype_bytes(rows->dtype);
-    char name[64];
+    char name[64], shown[WTE__NAME_SHOWN];
+    wte_rows rows;
     snprintf(name, sizeof name, "%s/%s", wte__lm_name(part), of);
-    void *data = wte__alloc_array(a, bytes + 1, 1);
-    if (!data) return wte__no_memory(err, bytes, "the state of an optimizer");
-    wte_status status =
-        wte__checkpoint_read(lm->last, name, rows->dtype, rows->rows, rows->cols, data, err);
-    const wte_rows view = { .rows = rows->rows,
-                            .cols = rows->cols,
-                            .dtype = rows->dtype,
-                            .data = data,
-                            .row_bytes = rows->cols * wte_dtype_bytes(rows->dtype) };
-    if (status == WTE_OK) {
-        status = wte_optim_load(lm->weight[part].optim, of, &view, err);
-        char shown[WTE__NAME_SHOWN];
-        if (status != WTE_OK) wte__error_prefix(err, wte__lm_name(part));
-        if (status != WTE_OK) wte__error_prefix(err, wte__show_path(shown, lm->checkpoint));
-    }
-    wte__free(a, data, (size_t)bytes + 1);
+    wte__show_path(shown, lm->checkpoint);
+    wte_status status = wte__checkpoint_rows(lm->last, name, &rows, err);
+    if (status == WTE_E_NOT_FOUND)
+        return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE, "%s: the checkpoint has no part '%s'",
+                         shown, name);
+    if (status == WTE_OK) status = wte_optim_load(lm->weight[part].optim, of, &rows, err);
+    if (status == WTE_OK) return WTE_OK;
+    wte__error_prefix(err, wte__lm_name(part));
+    wte__error_prefix(err, shown);
     return status;
 }
 
@@ -123,7 +115,7 @@ static wte_status read_weight(wte_lm *lm, wte__lm_part part, wte_error *err)
                                  wte_table_data(w->table), err));
     for (uint32_t i = 0; i < STATES && wte_optim_state(w->optim, i, &of, &rows, NULL) == WTE_OK;
          i++)
-        WTE_TRY(read_state(lm, part, of, &rows, err));
+        WTE_TRY(read_state(lm, part, of, err));
     if (wte_optim_steps(w->optim) == lm->counts.step) return WTE_OK;
     char shown[WTE__NAME_SHOWN];
     return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
