@@ -50,18 +50,18 @@ WTE_API WTE_MUST_CHECK wte_status wte_bag_count(wte_ids ids, wte_ids offsets,
  *
  *  Arithmetic is f32: rows are widened exactly (packed ones decoded), members are taken in the
  *  order of ids, each column by itself: acc = fma(weight, x, acc), or acc + x without weights. So
- * the bits do not depend on the number of threads, on the instruction set, or on the other bags.
- * The mean is the f32 sum divided by the f32 count. A NaN in MAX stays when the first member has
- * it.
+ *  the bits do not depend on the number of threads, on the instruction set, or on other bags. The
+ *  mean is the f32 sum divided by the f32 count. A NaN in MAX stays when the first member has it.
+ *  As PyTorch's EmbeddingBag, where that is consistent (docs/bags.md).
  *
  *  ids, offsets  I32, I64, U16 or U32 each; offsets {0} with bag_ids. offsets[0] must be 0, none
  *                may be less than the one before, the last at most ids.count; with offsets_end the
  *                last must equal ids.count (E_ARGUMENT, where = position in offsets)
  *  out           bags rows, row_bytes apart; row_bytes >= cols * size of the output type, or 0 =
- *                tight
+ *                tight. Must not overlap the table or the ids (E_ARGUMENT)
  *  returns       E_RANGE as wte_lookup_rows; but ids may be looked at while rows are reduced, so
  *                that out, sizes and max_at then hold results of some bags. E_UNSUPPORTED for a
- *                table that does not convert to f32
+ *                table that does not convert to f32, with max_norm for one of integers or f8
  *  cost          one read of the rows named; allocates for max_at, for f16 and bf16, and for rows
  *                that no kernel reads as they are stored */
 WTE_API WTE_MUST_CHECK wte_status wte_bag_rows(const wte_rows *rows, wte_ids ids, wte_ids offsets,

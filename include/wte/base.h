@@ -6,6 +6,8 @@
  *
  * A function that returns a status answers NULL, where it needs a pointer, with WTE_E_ARGUMENT. On
  * failure the handle behind `out` is NULL. Functions that only ask a handle something need one.
+ * What a call writes must not overlap what it reads; lookups, bags, heads and conversions answer
+ * that with WTE_E_ARGUMENT.
  */
 #ifndef WTE_BASE_H
 #define WTE_BASE_H
@@ -120,9 +122,9 @@ WTE_API int wte_writer_fd(const wte_writer *w);
 /** Sync and rename. On failure the old file stands as it was. Once per writer. */
 WTE_API WTE_MUST_CHECK wte_status wte_writer_commit(wte_writer *w, wte_error *err);
 WTE_API void wte_writer_free(wte_writer *w); /* gives up what was not committed; NULL is fine */
-/** Remove what writers of `path` have left beside it (".name.1a2b3c4d.tmp") because their process was
- *  killed; how many. A file that a process is writing to is locked (flock), and stays; so does what
- *  is another user's. */
+/** Remove what writers of `path` have left beside it (".name.1a2b3c4d.tmp") because their process
+ * was killed; how many. A file that a process is writing to is locked (flock), and stays; so does
+ * what is another user's. */
 WTE_API uint64_t wte_writer_sweep(const char *path);
 
 #ifdef __cplusplus

@@ -94,10 +94,11 @@ typedef struct wte_check_options {
 typedef struct wte_check wte_check;
 /** Check a model. Findings are sorted: errors first, then by code and subject.
  *  returns  E_NOT_FOUND for a code in `only` that there is not; E_RANGE for an id in `tokens`
- *           without a row (err->where = its position); E_ARGUMENT for an adapter that is none; what
- * the files give when they cannot be read cost     one pass over the input table, one over a head
- * that is stored apart (two for their comparison), and a second one of the table for near
- * duplicates and mean rows; 23 bytes of memory a row, in the second pass 60 more */
+ *           without a row (where = its position); E_ARGUMENT for an adapter that is none; what
+ *           the files give when they cannot be read
+ *  cost     one pass over the input table, one over a head that is stored apart (two for their
+ *           comparison), and a second one of the table for near duplicates and mean rows; 23
+ *           bytes of memory a row, in the second pass 60 more */
 WTE_API WTE_MUST_CHECK wte_status wte_model_check(const wte_model *m, const wte_check_options *opt,
                                                   wte_check **out, wte_error *err);
 WTE_API void wte_check_free(wte_check *c); /* NULL is fine */

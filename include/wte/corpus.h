@@ -47,9 +47,10 @@ typedef struct wte_corpus_info {
 } wte_corpus_info;
 
 /** Count the words in one pass. Numbers go by count, the most frequent first, equal ones in the
- * order of their first appearance; with a vocab or ids they are what they are. returns  E_FORMAT
- * for an empty corpus (no known word); E_LIMIT for a word over 4096 bytes (where = its offset) or
- * too many different words; E_IO */
+ *  order of their first appearance; with a vocab or ids they are what they are.
+ *
+ *  returns  E_FORMAT for an empty corpus (no known word); E_LIMIT for a word over 4096 bytes
+ *           (where = its offset) or too many different words; E_IO */
 WTE_API WTE_MUST_CHECK wte_status wte_corpus_open(const char *path, const wte_corpus_options *opt,
                                                   wte_corpus **out, wte_error *err);
 WTE_API void wte_corpus_free(wte_corpus *c); /* NULL is fine */

@@ -1,5 +1,15 @@
 /* wte/head.h - the output head: logits = hidden x table^T, and what is made of logits (top k,
- * probabilities, samples, loss) without holding all of them. The table may be the input table. */
+ * probabilities, samples, loss) without holding all of them. The table may be the input table.
+ *
+ * docs/head.md has the formulas and their sources, the orders of sums, errors and costs. All calls:
+ * table    rows x dim of f32, f16, bf16 or anything that converts or decodes to f32; borrowed and
+ *          never copied as a whole
+ * outputs  the caller's; none may overlap table, hidden, bias, ids or targets (E_ARGUMENT)
+ * returns  E_SHAPE when hidden.dim is not the table's; E_UNSUPPORTED for a table, hidden or bias
+ *          of another type; E_LIMIT for sizes beyond memory or beyond work_bytes; E_MEMORY,
+ *          E_CANCELLED, the failures of a row source that reads a file; E_ARGUMENT for the rest
+ * cost     one read of the table for up to 1024 hidden vectors (fewer with less work memory), and
+ *          n x rows x dim products, on all threads of the pool */
 #ifndef WTE_HEAD_H
 #define WTE_HEAD_H
 #include <wte/rows.h>
@@ -60,23 +70,24 @@ typedef struct wte_head_options {
             0, NULL, 0, NULL, NULL, NULL                                                           \
     }
 
-/** The least work_bytes with which the functions below do their work for n hidden vectors (of the
- *  loss: wte_loss_need). *least may be spent, *best is as much as makes a difference. */
+/** The work_bytes, at least, with which every function below but the loss (wte_loss_need) does its
+ *  work for these hidden vectors, and beyond which more makes no difference. */
 WTE_API WTE_MUST_CHECK wte_status wte_head_need(const wte_rows *table, const wte_hidden *hidden,
                                                 const wte_head_options *opt, uint64_t *least,
                                                 uint64_t *best, wte_error *err);
 
 /** logits[i, r] = chain(sum over k of hidden[i, k] * table[r, k] + bias[r]), f32.
  *
- *  table     rows x dim of f32, f16, bf16 or anything that converts or decodes to f32; borrowed,
- * never copied whole logits    hidden.n rows of table->rows f32, row_bytes apart (0 = tight)
- *  returns   E_SHAPE when hidden.dim is not the table's, E_UNSUPPORTED for other types
- *  cost      one read of the table; products on all threads of the pool */
+ *  logits  hidden.n rows of table->rows f32, row_bytes apart (0 = tight; else a multiple of 4) */
 WTE_API WTE_MUST_CHECK wte_status wte_head_logits(const wte_rows *table, const wte_hidden *hidden,
                                                   const wte_head_options *opt, float *logits,
                                                   size_t row_bytes, wte_error *err);
-/** The same of chosen rows alone: logits[i, j] is that of row ids[j], hidden.n x ids.count. E_RANGE
- *  for an id outside (where = position). Masked rows stay masked. */
+/** The same of chosen rows alone: logits[i, j] is that of row ids[j], hidden.n x ids.count. Masked
+ *  rows stay masked.
+ *
+ *  ids      U16, I32, U32 or I64 (else E_ARGUMENT), read in place
+ *  returns  E_RANGE for an id outside (where = position); logits are then untouched
+ *  cost     one read of the rows that are chosen */
 WTE_API WTE_MUST_CHECK wte_status wte_head_chosen(const wte_rows *table, const wte_hidden *hidden,
                                                   wte_ids ids, const wte_head_options *opt,
                                                   float *logits, size_t row_bytes, wte_error *err);
@@ -95,15 +106,22 @@ typedef struct wte_ranked {
     float logprob; /* logit - lse */
 } wte_ranked;
 /** The k rows of largest logit for each hidden vector, largest first, equal ones by id; without
- * holding the logits. k <= 65536; out has hidden.n x k entries; where there are fewer rows (masked
- * ones never count) the rest has id WTE_NOWHERE. k = 1 is greedy decoding. sums  NULL, or hidden.n
- * of them */
+ *  holding the logits. k = 1 is greedy decoding.
+ *
+ *  k     up to 65536 (E_LIMIT), of a table of less than 2^32 rows (E_LIMIT); 0 = sums alone
+ *  out   hidden.n x k entries; where there are fewer rows (masked ones never count) the rest has id
+ *        WTE_NOWHERE and -infinity
+ *  sums  NULL, or hidden.n of them */
 WTE_API WTE_MUST_CHECK wte_status wte_head_top(const wte_rows *table, const wte_hidden *hidden,
                                                const wte_head_options *opt, uint32_t k,
                                                wte_ranked *out, wte_head_sums *sums,
                                                wte_error *err);
-/** Log-softmax of one row for each hidden vector: logprob[i] = logit(i, targets[i]) - lse(i).
- * Targets below 0 or beyond the rows are E_RANGE. sums NULL, or hidden.n of them. */
+/** Log-softmax of one row for each hidden vector: logprob[i] = logit(i, targets[i]) - lse(i), in
+ *  nats; -infinity where the row is masked.
+ *
+ *  targets  hidden.n of U16, I32, U32 or I64 (E_SHAPE, E_ARGUMENT), all of them rows
+ *           (E_RANGE, where = position)
+ *  sums     NULL, or hidden.n of them */
 WTE_API WTE_MUST_CHECK wte_status wte_head_logprobs(const wte_rows *table, const wte_hidden *hidden,
                                                     wte_ids targets, const wte_head_options *opt,
                                                     float *logprob, wte_head_sums *sums,
@@ -123,7 +141,12 @@ typedef struct wte_sample_options {
         sizeof(wte_sample_options), 1, 0, 0, 0, 0, 0                                               \
     }
 /** Draw one row for each hidden vector, in the order temperature, top k, top p, min p. The same
- * seed draws the same rows whatever the number of threads. */
+ *  seed draws the same rows whatever the number of threads.
+ *
+ *  sample   NULL = INIT: temperature 1, seed 0
+ *  ids      hidden.n rows
+ *  returns  E_ARGUMENT (where = hidden vector) for logits that are NaN or +infinity, and where
+ *           every row is masked; ids before that one may have been written */
 WTE_API WTE_MUST_CHECK wte_status wte_head_sample(const wte_rows *table, const wte_hidden *hidden,
                                                   const wte_head_options *opt,
                                                   const wte_sample_options *sample, uint64_t *ids,
@@ -156,15 +179,20 @@ typedef struct wte_loss {
     uint64_t taken, ignored;
     uint64_t right; /* targets that are the row of the largest logit */
 } wte_loss;
-/** Work bytes that wte_head_loss needs at least, and beyond which more does not help. */
+/** Work bytes that wte_head_loss needs at least, and then spends, and beyond which more does not
+ *  help. */
 WTE_API WTE_MUST_CHECK wte_status wte_loss_need(const wte_rows *table, const wte_hidden *hidden,
                                                 const wte_head_options *opt,
                                                 const wte_loss_options *loss, uint64_t *least,
                                                 uint64_t *best, wte_error *err);
-/** Softmax cross-entropy of hidden.n targets, and its gradients, without ever holding n x rows
- * logits (forward by tiles of rows; with gradients by chunks of hidden vectors). Exact precision
- * only. targets  I64, I32, U32 or U16: rows, or ignore_id; E_RANGE otherwise, where = position bits
- * the same for any number of threads, for the same work_bytes */
+/** Softmax cross-entropy of hidden.n targets, in nats, and its gradients, without ever holding n x
+ *  rows logits (forward by tiles of rows; with gradients by chunks of hidden vectors). All bits are
+ *  the same for any number of threads and any work_bytes.
+ *
+ *  targets  hidden.n of I64, I32, U32 or U16: rows, or ignore_id
+ *  returns  E_RANGE (where = position) for a target that is neither; E_UNSUPPORTED for the fast
+ *           precision. After a failure d_table and d_bias may hold part of what was to be added
+ *  cost     one product for the loss, one more for d_hidden, one for d_table */
 WTE_API WTE_MUST_CHECK wte_status wte_head_loss(const wte_rows *table, const wte_hidden *hidden,
                                                 wte_ids targets, const wte_head_options *opt,
                                                 const wte_loss_options *loss, wte_loss *out,

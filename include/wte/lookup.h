@@ -52,14 +52,15 @@ typedef struct wte_lookup_options {
  *
  *  out        ids.count rows, row_bytes apart; row_bytes >= cols * size of the output type, or
  *             0 = tight. Must not overlap the table or the ids
- *  returns    E_RANGE with err->where = position of the first bad id, message naming value,
- * position and valid range; out is then untouched. E_ARGUMENT for an id type other than U16, I32,
- *             U32, I64. E_IO or E_FORMAT from a row source that reads a file (out half written)
  *  max_norm   as if wte_table_renorm had been called before, but the table stays as it is
- *  scale      numbers are widened to f32, multiplied (rounded), and rounded to the output type:
- * F32, F16 or BF16, else E_UNSUPPORTED cost       one read and one write of the rows named;
- * allocates only for a source that reads and converts at once, or for two steps of conversion (a
- * few hundred KiB) */
+ *  scale      numbers are widened to f32, multiplied (rounded), and rounded to the output type
+ *  returns    E_RANGE with where = position of the first bad id, its value and the valid range in
+ *             the message; out is then untouched. E_ARGUMENT for an id type other than U16, I32,
+ *             U32, I64, and for an out that overlaps. E_UNSUPPORTED for a type that does not
+ *             convert, and with a scale for an output that is not F32, F16 or BF16. E_IO or
+ *             E_FORMAT from a row source that reads a file (out half written)
+ *  cost       one read and one write of the rows named; allocates (a few hundred KiB) only for a
+ *             source that reads and converts at once, or for two steps of conversion */
 WTE_API WTE_MUST_CHECK wte_status wte_lookup_rows(const wte_rows *rows, wte_ids ids,
                                                   const wte_lookup_options *opt, void *out,
                                                   size_t row_bytes, wte_error *err);

@@ -114,9 +114,9 @@ WTE_API uint64_t wte_optim_changed(const wte_optim *o, uint8_t *bits);
  * wte_optim_finish first. Of masked tables the parts have a row for each trainable row. */
 WTE_API WTE_MUST_CHECK wte_status wte_optim_state(const wte_optim *o, uint32_t i, const char **name,
                                                   wte_rows *rows, wte_error *err);
-/** E_NOT_FOUND for a name that this kind has not, E_SHAPE for a part of another shape, E_UNSUPPORTED
- *  for one of another type; E_RANGE (where = its row) for a number that is not finite, for a sum of
- *  squares below 0, and for more than 2^53 steps. The state is then as it was. */
+/** E_NOT_FOUND for a name that this kind has not, E_SHAPE for a part of another shape,
+ * E_UNSUPPORTED for one of another type; E_RANGE (where = its row) for a number that is not finite,
+ * for a sum of squares below 0, and for more than 2^53 steps. The state is then as it was. */
 WTE_API WTE_MUST_CHECK wte_status wte_optim_load(wte_optim *o, const char *name,
                                                  const wte_rows *rows, wte_error *err);
 /** Go on with a table that has more rows: t's first rows are those of the table so far (copied

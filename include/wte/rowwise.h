@@ -47,9 +47,14 @@ WTE_API WTE_MUST_CHECK wte_status wte_rowwise_rows(wte_rowwise type, uint64_t ro
                                                    wte_rowwise_source *storage, wte_rows *out,
                                                    wte_error *err);
 
-/** Quantise rows of f32 (tight, or through `rows`' own layout) as FBGEMM's reference does: bit for
- * bit. out: rows->rows rows, row_bytes apart (0 = tight). E_UNSUPPORTED with where = row for NaN or
- *  infinity. */
+/** Quantise rows x cols numbers, tight, bit for bit as FBGEMM's reference does; docs/bags.md has
+ *  the formulas.
+ *
+ *  out      rows rows, row_bytes apart (0 = tight); must not overlap values
+ *  returns  E_UNSUPPORTED (where = row) for NaN, infinity, and a scale or bias that f16 cannot
+ *           hold; rows before that one are then written. E_SHAPE when row_bytes is too small;
+ *           E_UNSUPPORTED for an unknown type; E_ARGUMENT
+ *  cost     two passes over each row, no allocation */
 WTE_API WTE_MUST_CHECK wte_status wte_rowwise_encode(wte_rowwise type, const float *values,
                                                      uint64_t rows, uint64_t cols, void *out,
                                                      uint64_t row_bytes, wte_error *err);

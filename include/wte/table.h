@@ -60,11 +60,12 @@ typedef struct wte_init_options {
 
 /** Fill an owned table with initial values; the same seed gives the same bits on every machine.
  *
- *  f32 and f64 equal PyTorch bit for bit (mt19937; SPEC A8 of the design; sizes under 16 elements
- *  take the double path, ragged tails are drawn anew). Other float types: drawn as f32, then
- * rounded to nearest even (PyTorch's own half-precision stream is another one). returns  E_ARGUMENT
- * for a borrowed table, a negative or non-finite std, low > high, a padding id
- *           >= rows (E_RANGE); E_UNSUPPORTED for integer tables unless the kind is zeros */
+ *  f32 and f64 equal PyTorch bit for bit (mt19937; sizes under 16 elements take the double path,
+ *  ragged tails are drawn anew). Other float types: drawn as f32, then rounded to nearest even
+ *  (PyTorch's own half-precision stream is another one).
+ *
+ *  returns  E_ARGUMENT for a borrowed table, a negative or non-finite std, low > high; E_RANGE for
+ *           a padding id >= rows; E_UNSUPPORTED for integer tables unless the kind is zeros */
 WTE_API WTE_MUST_CHECK wte_status wte_table_init(wte_table *t, const wte_init_options *opt,
                                                  wte_error *err);
 

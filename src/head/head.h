@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "head/told.h"
+#include "num/apart.h"
 #include "num/kernels.h"
 
 /* The logits of some neighbouring rows for some neighbouring hidden vectors: chain done, not masked
@@ -55,6 +56,8 @@ uint64_t wte__tiles(uint64_t rows, uint64_t dim);
 /* Copies opt, checks table, hidden and options against each other. */
 wte_status wte__head_check(const wte_rows *table, const wte_hidden *hidden,
                            const wte_head_options *opt, wte_head_options *out, wte_error *err);
+/* What is written must not overlap table, hidden vectors and bias. */
+wte_status wte__head_apart(const wte__sweep *s, wte__piece written, wte_error *err);
 /* Whether row r takes no part. */
 static inline bool wte__head_masks(const wte_head_options *o, uint64_t row)
 {

@@ -26,10 +26,10 @@ wte_status wte_head_need(const wte_rows *table, const wte_hidden *hidden,
     return WTE_OK;
 }
 
-/* Checks the output of n columns; *stride in floats. */
-static wte_status check_logits(const wte_hidden *hidden, uint64_t n, const float *logits,
-                               size_t row_bytes, size_t *stride, wte_error *err)
+/* Checks the output of n columns, and sets its stride. */
+static wte_status check_logits(wte__sweep *s, uint64_t n, size_t row_bytes, wte_error *err)
 {
+    const wte_hidden *hidden = s->hidden;
     uint64_t tight, all;
     if (!wte_mul_u64(n, 4, &tight) || tight > SIZE_MAX ||
         !wte_mul_u64(row_bytes > tight ? row_bytes : tight, hidden->n, &all) || all > PTRDIFF_MAX)
@@ -41,10 +41,12 @@ static wte_status check_logits(const wte_hidden *hidden, uint64_t n, const float
                          "head: rows of logits lie %zu bytes apart, but one takes %" PRIu64
                          " and floats lie at multiples of 4",
                          row_bytes, tight);
-    if (!logits && all)
+    if (!s->logits && all)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "head: no address for the logits");
-    *stride = (row_bytes ? row_bytes : (size_t)tight) / 4;
-    return WTE_OK;
+    s->stride = (row_bytes ? row_bytes : (size_t)tight) / 4;
+    return wte__head_apart(
+        s, (wte__piece){ "the output", s->logits, hidden->n, tight, s->stride * sizeof(float) },
+        err);
 }
 
 /* Column j of every row of logits becomes -infinity when its row of the table is masked. */
@@ -63,7 +65,7 @@ wte_status wte_head_logits(const wte_rows *table, const wte_hidden *hidden,
 {
     wte__sweep s = { .table = table, .hidden = hidden, .logits = logits };
     WTE_TRY(wte__head_check(table, hidden, opt, &s.o, err));
-    WTE_TRY(check_logits(hidden, table->rows, logits, row_bytes, &s.stride, err));
+    WTE_TRY(check_logits(&s, table->rows, row_bytes, err));
     if (hidden->n == 0 || table->rows == 0) return WTE_OK;
     wte__told told = { s.o.progress, 0, wte__times(hidden->n, table->rows) };
     s.told = &told;
@@ -91,7 +93,7 @@ wte_status wte_head_chosen(const wte_rows *table, const wte_hidden *hidden, wte_
 {
     wte__sweep s = { .table = table, .hidden = hidden, .logits = logits, .chosen = &ids };
     WTE_TRY(wte__head_check(table, hidden, opt, &s.o, err));
-    WTE_TRY(check_logits(hidden, ids.count, logits, row_bytes, &s.stride, err));
+    WTE_TRY(check_logits(&s, ids.count, row_bytes, err));
     if (ids.type != WTE_U16 && ids.type != WTE_I32 && ids.type != WTE_U32 && ids.type != WTE_I64)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "head: ids of type %s, but ids are u16, i32, u32 or i64",
@@ -99,6 +101,9 @@ wte_status wte_head_chosen(const wte_rows *table, const wte_hidden *hidden, wte_
     if (ids.count == 0 || hidden->n == 0) return WTE_OK;
     WTE_TRY(wte__need(ids.data, "head: ids", err));
     WTE_TRY(check_ids(table, ids, err));
+    WTE_TRY(wte__apart_from_ids(
+        "head", (wte__piece){ "the output", logits, hidden->n, ids.count * 4, s.stride * 4 }, ids,
+        err));
     wte__told told = { s.o.progress, 0, wte__times(hidden->n, ids.count) };
     s.told = &told;
     WTE_TRY(wte__sweep_run(&s, err));

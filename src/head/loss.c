@@ -148,6 +148,23 @@ done:
     return status;
 }
 
+/* What is written, against what is read. */
+static wte_status check_outputs(const wte__loss_job *job, wte_ids targets, wte_error *err)
+{
+    const wte__sweep *s = &job->s.sweep;
+    const uint64_t row = s->table->cols * sizeof(float), n = s->hidden->n, rows = s->table->rows;
+    const wte__piece pieces[] = { { "each", job->how.each, n, sizeof(float), 0 },
+                                  { "d_hidden", job->how.d_hidden, n, row, 0 },
+                                  { "d_table", job->how.d_table, rows, row, 0 },
+                                  { "d_bias", job->how.d_bias, rows, sizeof(float), 0 } };
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        WTE_TRY(wte__head_apart(s, pieces[i], err));
+        WTE_TRY(wte__apart_from_ids("head", pieces[i], targets, err));
+        for (size_t k = 0; k < i; k++) WTE_TRY(wte__apart("head", pieces[i], pieces[k], err));
+    }
+    return WTE_OK;
+}
+
 wte_status wte_head_loss(const wte_rows *table, const wte_hidden *hidden, wte_ids targets,
                          const wte_head_options *opt, const wte_loss_options *loss, wte_loss *out,
                          wte_error *err)
@@ -158,6 +175,7 @@ wte_status wte_head_loss(const wte_rows *table, const wte_hidden *hidden, wte_id
     *out = sum;
     WTE_TRY(prepare(&job, table, hidden, opt, loss, err));
     WTE_TRY(wte__targets_check(table, hidden, targets, &job.how.ignore_id, err));
+    WTE_TRY(check_outputs(&job, targets, err));
     job.s.targets = targets;
     count(&job, targets);
     WTE_TRY(run(&job, &sum, err));

@@ -267,6 +267,8 @@ wte_status wte_head_sample(const wte_rows *table, const wte_hidden *hidden,
     WTE_TRY(check_how(&p, sample, err));
     if (hidden->n == 0) return WTE_OK;
     WTE_TRY(wte__need(ids, "wte_head_sample: ids", err));
+    WTE_TRY(wte__head_apart(&p.s.sweep,
+                            (wte__piece){ "the output", ids, hidden->n, sizeof *ids, 0 }, err));
     const uint64_t fixed = wte__sample_bytes(&p.s.sweep);
     wte_status status = wte__survey_open(&p.s, fixed, sizeof *p.draws, err);
     if (status != WTE_OK) goto done;

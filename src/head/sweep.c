@@ -104,6 +104,18 @@ wte_status wte__head_check(const wte_rows *table, const wte_hidden *hidden,
     return WTE_OK;
 }
 
+wte_status wte__head_apart(const wte__sweep *s, wte__piece written, wte_error *err)
+{
+    const wte_hidden *h = s->hidden;
+    const wte__piece hidden = { "hidden", h->data, h->n, h->dim * wte_dtype_bytes(h->dtype),
+                                h->row_bytes };
+    const wte__piece bias = { "the bias", s->o.bias, s->table->rows,
+                              wte_dtype_bytes(s->o.bias_dtype), 0 };
+    WTE_TRY(wte__apart_from_rows("head", written, s->table, err));
+    WTE_TRY(wte__apart("head", written, hidden, err));
+    return wte__apart("head", written, bias, err);
+}
+
 /* Work memory for blocks of `block` hidden vectors. */
 static uint64_t plan(wte__pass *p, uint64_t block)
 {

@@ -41,6 +41,11 @@ static void put_ranked(void *ctx, uint64_t hidden, const wte__found *f)
     put_sums(w, hidden, f);
 }
 
+static wte_status sums_apart(const wte__sweep *s, const wte_head_sums *sums, wte_error *err)
+{
+    return wte__head_apart(s, (wte__piece){ "sums", sums, s->hidden->n, sizeof *sums, 0 }, err);
+}
+
 wte_status wte_head_top(const wte_rows *table, const wte_hidden *hidden,
                         const wte_head_options *opt, uint32_t k, wte_ranked *out,
                         wte_head_sums *sums, wte_error *err)
@@ -57,6 +62,9 @@ wte_status wte_head_top(const wte_rows *table, const wte_hidden *hidden,
                          "head: the %" PRIu32 " largest logits, but at most %u are kept", k,
                          WTE_LIMIT_TOP);
     if (k && hidden->n) WTE_TRY(wte__need(out, "wte_head_top: out", err));
+    WTE_TRY(wte__head_apart(&s.sweep,
+                            (wte__piece){ "the output", out, hidden->n, k * sizeof *out, 0 }, err));
+    WTE_TRY(sums_apart(&s.sweep, sums, err));
     return wte__survey_all(&s, err);
 }
 
@@ -81,5 +89,9 @@ wte_status wte_head_logprobs(const wte_rows *table, const wte_hidden *hidden, wt
     WTE_TRY(wte__head_check(table, hidden, opt, &s.sweep.o, err));
     WTE_TRY(wte__targets_check(table, hidden, targets, NULL, err));
     if (hidden->n) WTE_TRY(wte__need(logprob, "wte_head_logprobs: logprob", err));
+    const wte__piece written = { "the output", logprob, hidden->n, sizeof *logprob, 0 };
+    WTE_TRY(wte__head_apart(&s.sweep, written, err));
+    WTE_TRY(wte__apart_from_ids("head", written, targets, err));
+    WTE_TRY(sums_apart(&s.sweep, sums, err));
     return wte__survey_all(&s, err);
 }

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "num/apart.h"
 
 static wte_status check_mask(const wte_bag_options *o, wte_error *err)
 {
@@ -172,7 +173,9 @@ static wte_status check_output(wte__bag_job *job, size_t row_bytes, wte_error *e
     if (!job->out && all)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "bags: no address for %" PRIu64 " bytes of output", all);
-    return WTE_OK;
+    const wte__piece piece = { "the output", job->out, job->n_bags, tight, job->out_stride };
+    WTE_TRY(wte__apart_from_rows("bags", piece, job->rows, err));
+    return wte__apart_from_ids("bags", piece, job->ids, err);
 }
 
 wte_status wte__bag_judge(wte__bag_job *job, wte_error *err)

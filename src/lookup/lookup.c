@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "lookup/gather.h"
 #include "lookup/ids.h"
+#include "num/apart.h"
 
 static wte_status check_options(const wte_lookup_options *o, wte_dtype stored, wte_error *err)
 {
@@ -61,7 +62,9 @@ static wte_status check_output(wte__gather_job *job, size_t row_bytes, wte_error
     if (!job->out && all)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "lookup: no address for %" PRIu64 " bytes of output", all);
-    return WTE_OK;
+    const wte__piece piece = { "the output", job->out, job->ids.count, out, job->out_stride };
+    WTE_TRY(wte__apart_from_rows("lookup", piece, job->rows, err));
+    return wte__apart_from_ids("lookup", piece, job->ids, err);
 }
 
 wte_status wte_lookup_rows(const wte_rows *rows, wte_ids ids, const wte_lookup_options *opt,

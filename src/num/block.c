@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/apart.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "num/dtype.h"
@@ -98,10 +99,20 @@ static wte_status check_blocks(wte_block_type type, const void *src, const void 
     return WTE_OK;
 }
 
+static wte_status check_apart(wte_block_type type, const void *blocks, const float *numbers,
+                              size_t n, wte_error *err)
+{
+    const wte__piece a = { "the blocks", blocks, n, wte_block_bytes(type), 0 };
+    const wte__piece b = { "the numbers", numbers, n, wte_block_elements(type) * sizeof *numbers,
+                           0 };
+    return wte__apart(wte_block_name(type), a, b, err);
+}
+
 wte_status wte_block_decode(wte_block_type type, const void *blocks, float *out, size_t n_blocks,
                             wte_error *err)
 {
     WTE_TRY(check_blocks(type, blocks, out, n_blocks, err));
+    WTE_TRY(check_apart(type, blocks, out, n_blocks, err));
     if (n_blocks) decoder(type)(blocks, out, n_blocks);
     return WTE_OK;
 }
@@ -131,6 +142,7 @@ wte_status wte_block_encode(wte_block_type type, const float *values, void *bloc
                             wte_error *err)
 {
     WTE_TRY(check_blocks(type, values, blocks, n_blocks, err));
+    WTE_TRY(check_apart(type, blocks, values, n_blocks, err));
     if (type != WTE_BLOCK_Q8_0)
         return wte__fail(err, WTE_E_UNSUPPORTED, (uint64_t)type,
                          "%s is read, but not written; q8_0 is the block type that can be",

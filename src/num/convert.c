@@ -4,6 +4,7 @@
 #include <string.h>
 #include <wte/dtype.h>
 
+#include "base/apart.h"
 #include "base/error.h"
 #include "num/kernels.h"
 #include "num/number.h"
@@ -148,6 +149,9 @@ wte_status wte_convert(wte_dtype from, const void *src, wte_dtype to, void *dst,
     if (!src || !dst)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "%s is NULL, but %zu elements are wanted", src ? "dst" : "src", n);
+    const wte__piece written = { "dst", dst, n, wte_dtype_bytes(to), 0 };
+    const wte__piece read = { "src", src, n, wte_dtype_bytes(from), 0 };
+    WTE_TRY(wte__apart("wte_convert", written, read, err));
     if (from != to && convert_fast(from, src, to, dst, n, report)) return WTE_OK;
     uint64_t losses[WTE__N_LOSSES] = { 0 };
     if (from != to || report) convert_each(from, src, to, dst, n, losses);

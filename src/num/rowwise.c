@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/apart.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "num/stored.h"
@@ -232,6 +233,9 @@ wte_status wte_rowwise_encode(wte_rowwise type, const float *values, uint64_t ro
         return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
                          "%" PRIu64 " rows, %" PRIu64 " bytes apart, are more than memory can hold",
                          rows, stride);
+    const wte__piece written = { "the output", out, rows, tight, stride };
+    const wte__piece read = { "the numbers", values, rows, cols * sizeof *values, 0 };
+    WTE_TRY(wte__apart(wte_rowwise_name(type), written, read, err));
     const rowwise_type *t = find((uint32_t)type);
     const bool full = t->bits == 8 && (t->front || t->extra == 8);
     for (uint64_t r = 0; r < rows; r++) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "lookup/gather.h"
+#include "num/apart.h"
 #include "train/backward.h"
 
 /* Bytes of rows that are fetched at a time, and how many at most. */
@@ -147,6 +148,9 @@ wte_status wte_bag_weights_grad(const wte_rows *rows, wte_ids ids, wte_ids offse
         WTE_TRY(wte__norm_limit_init(&p.fetch.limit, o->max_norm, o->norm_type, rows->dtype,
                                      "backward", err));
     if (ids.count) WTE_TRY(wte__need(d_weights, "wte_bag_weights_grad: d_weights", err));
+    const wte__piece written = { "d_weights", d_weights, ids.count, sizeof *d_weights, 0 };
+    WTE_TRY(wte__apart_from_rows("backward", written, rows, err));
+    WTE_TRY(wte__apart_from_ids("backward", written, ids, err));
     if (ids.count && rows->cols) return run(&p, rows, err);
     if (ids.count) memset(d_weights, 0, (size_t)ids.count * sizeof *d_weights);
     return WTE_OK;
