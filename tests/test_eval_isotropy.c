@@ -52,11 +52,11 @@ static void assert_eigen(const double *a, const double *v, const double *root, s
 static void eigenvectors_are_what_defines_them(void **state)
 {
     (void)state;
-    static const size_t sizes[][2] = { { 1, 1 },   { 2, 2 },   { 3, 3 },   { 5, 2 },
-                                       { 17, 17 }, { 40, 11 }, { 64, 64 }, { 101, 90 } };
+    static const size_t sizes[][2] = { { 1, 1 },   { 2, 2 },   { 3, 3 },    { 5, 2 },    { 17, 17 },
+                                       { 40, 11 }, { 64, 64 }, { 101, 90 }, { 230, 230 } };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const size_t n = sizes[i][0], bytes = n * n * sizeof(double);
-        double *a = random_square(n, sizes[i][1], i + 1), *v[3], root[3][128];
+        double *a = random_square(n, sizes[i][1], i + 1), *v[3], root[3][256], alone[256];
         for (uint32_t threads = 1; threads <= 3; threads++) {
             wte_pool *pool;
             double **to = &v[threads - 1];
@@ -64,12 +64,15 @@ static void eigenvectors_are_what_defines_them(void **state)
             assert_non_null(*to);
             memcpy(*to, a, bytes);
             assert_ok(wte_pool_create(threads, &pool, &err), err);
-            assert_ok(wte__eigen(*to, n, root[threads - 1], pool, NULL, &err), err);
+            assert_ok(wte__eigen(*to, n, true, root[threads - 1], pool, NULL, &err), err);
             wte_pool_free(pool);
             assert_memory_equal(*to, v[0], bytes);
             assert_memory_equal(root[threads - 1], root[0], n * sizeof(double));
         }
         assert_eigen(a, v[0], root[0], n, sizes[i][1]);
+        memcpy(v[1], a, bytes);
+        assert_ok(wte__eigen(v[1], n, false, alone, NULL, NULL, &err), err);
+        assert_memory_equal(alone, root[0], n * sizeof(double));
         for (size_t k = 0; k < 3; k++) free(v[k]);
         free(a);
     }
@@ -82,7 +85,7 @@ static void eigenvalues_of_a_diagonal_are_its_numbers(void **state)
     a[0] = 4;
     a[5] = 1e-8;
     a[10] = 9;
-    assert_ok(wte__eigen(a, 4, root, NULL, NULL, &err), err);
+    assert_ok(wte__eigen(a, 4, true, root, NULL, NULL, &err), err);
     assert_near(root[0], 3, 1e-15);
     assert_near(root[1], 2, 1e-15);
     assert_near(root[2], 1e-4, 1e-18);
@@ -91,6 +94,45 @@ static void eigenvalues_of_a_diagonal_are_its_numbers(void **state)
     assert_near(fabs(a[4 + 0]), 1, 1e-15); /* the second */
     assert_near(fabs(a[8 + 1]), 1, 1e-15);
     for (size_t c = 0; c < 4; c++) assert_near(a[12 + c], 0, 0);
+}
+
+/* Eigenvalues that are equal have vectors that are orthogonal all the same; and zeros have none. */
+static void equal_eigenvalues_have_orthogonal_vectors(void **state)
+{
+    (void)state;
+    enum { N = 48 };
+    static double a[N * N], v[N * N], root[N];
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < N; k++)
+            a[i * N + k] = (i == k ? 3 : 0) + 2.0 / N; /* 5, and 3 often */
+    memcpy(v, a, sizeof a);
+    assert_ok(wte__eigen(v, N, true, root, NULL, NULL, &err), err);
+    assert_near(root[0], sqrt(5), 1e-14);
+    for (size_t i = 1; i < N; i++) assert_near(root[i], sqrt(3), 1e-14);
+    assert_eigen(a, v, root, N, N);
+    memset(a, 0, sizeof a);
+    assert_ok(wte__eigen(a, N, true, root, NULL, NULL, &err), err);
+    for (size_t i = 0; i < N; i++) assert_near(root[i], 0, 0);
+    for (size_t i = 0; i < N * N; i++) assert_near(a[i], 0, 0);
+    assert_ok(wte__eigen(NULL, 0, true, NULL, NULL, NULL, &err), err);
+}
+
+static void eigenvectors_may_find_no_memory(void **state)
+{
+    (void)state;
+    double a[9] = { 2, 1, 0, 1, 2, 1, 0, 1, 2 }, root[3];
+    wte_status status = WTE_E_MEMORY;
+    size_t i = 0;
+    for (; status != WTE_OK; i++) {
+        test_memory memory;
+        test_memory_init(&memory, i);
+        status = wte__eigen(a, 3, true, root, NULL, &memory.allocator, &err);
+        assert_int_equal(memory.live, 0);
+        if (status != WTE_OK) assert_int_equal(status, WTE_E_MEMORY);
+    }
+    assert_int_equal(i, 3);
+    assert_near(root[0], sqrt(2 + sqrt(2)), 1e-15);
+    assert_near(root[2], sqrt(2 - sqrt(2)), 1e-15);
 }
 
 /* Isotropy ------------------------------------------------------------------------------------ */
@@ -262,6 +304,8 @@ static const struct CMUnitTest tests[] = {
     TEST("eigenvectors are what defines them, for any number of threads",
          eigenvectors_are_what_defines_them),
     TEST("eigenvalues of a diagonal are its numbers", eigenvalues_of_a_diagonal_are_its_numbers),
+    TEST("equal eigenvalues have orthogonal vectors", equal_eigenvalues_have_orthogonal_vectors),
+    TEST("eigenvectors may find no memory", eigenvectors_may_find_no_memory),
     TEST("a cross is described as by hand", a_cross_is_described_as_by_hand),
     TEST("equal rows have one direction; zeros and infinities are told",
          equal_rows_have_one_direction),

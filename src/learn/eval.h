@@ -45,13 +45,14 @@ void wte__draw_pairs(uint64_t seed, uint64_t n, uint64_t count, uint64_t *out);
 wte_status wte__eval_tell(const wte_progress *progress, uint64_t done, uint64_t total,
                           wte_error *err);
 
-/* Eigenvalues and eigenvectors of a symmetric matrix without negative eigenvalues.
+/* Eigenvalues of a symmetric matrix without negative ones, and its eigenvectors if they are wanted.
  *
- *  a        n x n, by rows; becomes the unit eigenvectors, a row each, in the order of `root`; a
- * row of zeros where the eigenvalue is 0 root     n square roots of the eigenvalues, falling: the
- * singular values of X for X^T X Pivoted Cholesky, then one-sided Jacobi rotations on the factor
- * (Veselic and Hari 1989), each round of which turns disjoint pairs of rows: the same bits for any
- * number of threads. */
-wte_status wte__eigen(double *a, size_t n, double *root, wte_pool *pool, const wte_allocator *al,
-                      wte_error *err);
+ *  a        n x n, by rows; is used up, and becomes the unit eigenvectors, a row each, in the order
+ *           of `root`; a row of zeros where the eigenvalue is 0
+ *  root     n square roots of the eigenvalues, falling: the singular values of X for X^T X; what is
+ *           n roundings of the largest eigenvalue or less is 0
+ *  The same bits for any number of threads. Time grows with n^3; eigenvectors take three times as
+ *  long as eigenvalues alone, and n x n numbers more. */
+wte_status wte__eigen(double *a, size_t n, bool vectors, double *root, wte_pool *pool,
+                      const wte_allocator *al, wte_error *err);
 #endif

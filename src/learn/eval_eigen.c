@@ -1,32 +1,50 @@
-/* Eigenvalues and eigenvectors of a symmetric matrix without negative eigenvalues, in f64.
+/* Eigenvalues and eigenvectors of a symmetric matrix without negative eigenvalues, in f64:
+ * reflections of Householder make the matrix tridiagonal, rotations of the QL method with implicit
+ * shifts make that diagonal, and the eigenvectors of the one become those of the other (J. H.
+ * Wilkinson and C. Reinsch, "Handbook for Automatic Computation", volume 2, Linear Algebra, 1971,
+ * II/2 and II/4).
  *
- * G = L L^T by Cholesky with pivots; then rows of L^T are turned against each other, two by two,
- * until all are orthogonal: they are s u with the square roots s of the eigenvalues and unit
- * eigenvectors u, since L^T = V S U^T. That a factor is turned and not G itself keeps small
- * eigenvalues accurate, and takes few sweeps (K. Veselic and V. Hari, "A note on a one-sided Jacobi
- * algorithm", Numerische Mathematik 56, 1989). */
+ * What makes it fast is how often memory is gone through: a reflection is applied to a row of the
+ * matrix in the moment in which the next one is multiplied with that row, rotations are gathered
+ * and applied to strips of columns, and reflections to blocks of vectors. Sums have one order,
+ * whatever the number of threads. */
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/thread.h"
 #include "learn/eval.h"
 
-#define SWEEPS_MOST 40u /* it takes under ten */
-#define SUMS        8u
-#define AT_ONCE     8u /* pairs of rows that one thread turns before it asks for more */
+#define SUMS 8u
+
+/* Rows of the matrix are dealt out to so many sums of products. */
+#define HANDS 16u
+/* Columns of a strip of eigenvectors, and rotations that are gathered before they are applied: a
+ * strip of 4096 rows fits the second-level cache. */
+#define STRIP     32u
+#define ROTATIONS 16384u
+/* Vectors that are reflected together. */
+#define BLOCK 16u
+/* An eigenvalue takes two or three. */
+#define SWEEPS_MOST 60u
+
+static double sum_up(const double sum[SUMS])
+{
+    double all = 0;
+    for (size_t s = 0; s < SUMS; s++) all += sum[s];
+    return all;
+}
 
 static double dot(const double *a, const double *b, size_t n)
 {
-    double sum[SUMS] = { 0 }, all = 0;
+    double sum[SUMS] = { 0 };
     size_t i = 0;
     for (; i + SUMS <= n; i += SUMS)
         for (size_t s = 0; s < SUMS; s++) sum[s] += a[i + s] * b[i + s];
     for (; i < n; i++) sum[0] += a[i] * b[i];
-    for (size_t s = 0; s < SUMS; s++) all += sum[s];
-    return all;
+    return sum_up(sum);
 }
 
 /* a = cosine a + sine b, b = cosine b - sine a */
@@ -49,181 +67,303 @@ static void turn(double *a, double *b, size_t n, double cosine, double sine)
     }
 }
 
-/* Cholesky ------------------------------------------------------------------------------------- */
+/* Reflections ---------------------------------------------------------------------------------- */
 
-static void swap(double *a, double *b)
+typedef struct reduction {
+    double *a;
+    size_t n, k;      /* row k is made tridiagonal; reflection k is 1 - scale[k] u u^T, where u is
+                         row k from column k + 1 on */
+    double *scale;    /* n */
+    const double *v;  /* the reflection before, which the matrix has still to take: - v w^T - */
+    double *w;        /* w v^T */
+    double *products; /* HANDS x n */
+    double *next;     /* w of this reflection */
+} reduction;
+
+/* x = row - vi w - wi v, kept; p += ui x; the product of x and u. */
+static double take_row(double *restrict row, const double *restrict v, const double *restrict w,
+                       const double *restrict u, double *restrict p, const double by[3], size_t n)
 {
-    const double x = *a;
-    *a = *b;
-    *b = x;
+    const double vi = by[0], wi = by[1], ui = by[2];
+    double sum[SUMS] = { 0 };
+    size_t i = 0;
+    for (; i + SUMS <= n; i += SUMS)
+        for (size_t s = 0; s < SUMS; s++) {
+            const double x = row[i + s] - (vi * w[i + s] + wi * v[i + s]);
+            row[i + s] = x;
+            sum[s] += x * u[i + s];
+            p[i + s] += x * ui;
+        }
+    for (; i < n; i++) {
+        const double x = row[i] - (vi * w[i] + wi * v[i]);
+        row[i] = x;
+        sum[0] += x * u[i];
+        p[i] += x * ui;
+    }
+    return sum_up(sum);
 }
 
-/* Rows and columns i < k of a symmetric matrix of which the upper half is kept; also columns of the
- * rows that are done. */
-static void swap_pivots(double *a, size_t n, size_t i, size_t k, size_t *order)
+/* Rows of one hand, of which the part right of the diagonal is kept: its mirror image is in p. */
+static void take_rows(void *ctx, uint64_t hand)
 {
-    for (size_t r = 0; r < i; r++) swap(&a[r * n + i], &a[r * n + k]);
-    swap(&a[i * n + i], &a[k * n + k]);
-    for (size_t m = i + 1; m < k; m++) swap(&a[i * n + m], &a[m * n + k]);
-    for (size_t c = k + 1; c < n; c++) swap(&a[i * n + c], &a[k * n + c]);
-    const size_t o = order[i];
-    order[i] = order[k];
-    order[k] = o;
-}
-
-/* Row k of L^T from what is left of G, and what is left after it. */
-static void eliminate(double *a, size_t n, size_t k)
-{
-    double *row = a + k * n;
-    const double pivot = sqrt(row[k]);
-    for (size_t c = k; c < n; c++) row[c] /= pivot;
-    for (size_t r = k + 1; r < n; r++) {
-        const double x = row[r];
-        double *to = a + r * n;
-        for (size_t c = r; c < n; c++) to[c] -= x * row[c];
+    const reduction *r = ctx;
+    const size_t n = r->n, first = r->k + 1;
+    const double *u = r->a + r->k * n;
+    double *p = r->products + hand * n;
+    memset(p + first, 0, (n - first) * sizeof *p);
+    for (size_t i = first + hand; i < n; i += HANDS) {
+        double *row = r->a + i * n;
+        const double by[3] = { r->v[i], r->w[i], u[i] };
+        row[i] -= 2 * by[0] * by[1];
+        p[i] += row[i] * by[2];
+        p[i] +=
+            take_row(row + i + 1, r->v + i + 1, r->w + i + 1, u + i + 1, p + i + 1, by, n - i - 1);
     }
 }
 
-/* a becomes L^T, its columns in the order `order`. Of pivots that are lost in roundings the rest
- * counts as zero. */
-static void factor(double *a, size_t n, size_t *order)
+/* Row k as the reflection before leaves it. */
+static void take_last(const reduction *r)
 {
-    double most = 0;
-    size_t rank = 0;
-    for (size_t i = 0; i < n; i++) order[i] = i;
-    for (; rank < n; rank++) {
-        size_t best = rank;
-        for (size_t i = rank + 1; i < n; i++)
-            if (a[i * n + i] > a[best * n + best]) best = i;
-        const double pivot = a[best * n + best];
-        if (rank == 0) most = pivot;
-        if (!(pivot > most * (double)n * DBL_EPSILON)) break;
-        if (best != rank) swap_pivots(a, n, rank, best, order);
-        eliminate(a, n, rank);
+    double *row = r->a + r->k * r->n;
+    const double vk = r->v[r->k], wk = r->w[r->k];
+    for (size_t c = r->k; c < r->n; c++) row[c] -= vk * r->w[c] + wk * r->v[c];
+}
+
+/* Row k to u, the number beside the diagonal is returned. */
+static double reflect(const reduction *r)
+{
+    double *u = r->a + r->k * r->n + r->k + 1;
+    const size_t n = r->n - r->k - 1;
+    const double first = u[0], rest = dot(u + 1, u + 1, n - 1);
+    r->scale[r->k] = 0;
+    if (rest == 0) return first;
+    const double beside = -copysign(sqrt(first * first + rest), first);
+    u[0] = first - beside;
+    r->scale[r->k] = -1 / (beside * u[0]);
+    return beside;
+}
+
+/* w = scale A u - half of its part along u */
+static void make_next(const reduction *r)
+{
+    const size_t n = r->n, first = r->k + 1;
+    const double *u = r->a + r->k * n;
+    for (size_t c = first; c < n; c++) {
+        double sum = 0;
+        for (size_t h = 0; h < HANDS; h++) sum += r->products[h * n + c];
+        r->next[c] = r->scale[r->k] * sum;
     }
-    for (size_t r = 1; r < rank; r++) memset(a + r * n, 0, r * sizeof *a);
-    memset(a + rank * n, 0, (n - rank) * n * sizeof *a);
+    const double along = dot(r->next + first, u + first, n - first);
+    const double half = r->scale[r->k] / 2 * along;
+    for (size_t c = first; c < n; c++) r->next[c] -= half * u[c];
+}
+
+/* work: HANDS + 2 rows of n zeros. */
+static void make_tridiagonal(reduction *r, double *diagonal, double *beside, double *work,
+                             wte_pool *pool)
+{
+    const size_t n = r->n;
+    r->w = work;
+    r->v = work;
+    r->next = work + n;
+    r->products = work + 2 * n;
+    for (r->k = 0; r->k < n; r->k++) {
+        take_last(r);
+        diagonal[r->k] = r->a[r->k * n + r->k];
+        if (r->k + 2 > n) break;
+        beside[r->k] = r->a[r->k * n + r->k + 1];
+        if (r->k + 3 > n) continue;
+        beside[r->k] = reflect(r);
+        wte__parallel(pool, HANDS, take_rows, r);
+        make_next(r);
+        double *done = r->w;
+        r->v = r->a + r->k * n;
+        r->w = r->next;
+        r->next = done;
+    }
+    beside[n - 1] = 0;
 }
 
 /* Rotations ------------------------------------------------------------------------------------ */
 
 typedef struct rotation {
-    double *a;
-    size_t n, even; /* n, or n + 1: then the last is no row */
-    size_t round;
-    uint8_t *turned; /* of each chunk of pairs: whether some were not orthogonal */
-    double least;    /* squares of rows that are roundings */
+    double cosine, sine;
+    size_t row; /* and the one behind it */
 } rotation;
 
-/* Makes two rows orthogonal, the longer one first. True when they were not. */
-static bool make_orthogonal(const rotation *r, size_t i, size_t k)
-{
-    double *a = r->a + i * r->n, *b = r->a + k * r->n;
-    double aa = dot(a, a, r->n), bb = dot(b, b, r->n), ab = dot(a, b, r->n);
-    if (aa < bb) {
-        turn(a, b, r->n, 0, 1); /* a quarter */
-        swap(&aa, &bb);
-        ab = -ab;
-    }
-    if (bb <= r->least || fabs(ab) <= (double)r->n * DBL_EPSILON * sqrt(aa) * sqrt(bb))
-        return false;
-    const double zeta = (aa - bb) / (2 * ab);
-    const double tangent = copysign(1 / (fabs(zeta) + sqrt(1 + zeta * zeta)), zeta);
-    const double cosine = 1 / sqrt(1 + tangent * tangent);
-    turn(a, b, r->n, cosine, cosine * tangent);
-    return true;
-}
+typedef struct turning {
+    double *rows; /* NULL: nobody wants eigenvectors */
+    size_t n, count;
+    rotation *rotations; /* ROTATIONS */
+    wte_pool *pool;
+} turning;
 
-/* Who meets whom: all but the last move around a circle, so that in even - 1 rounds each meets each
- * other once. */
-static size_t player(const rotation *r, size_t place)
+static void turn_strip(void *ctx, uint64_t strip)
 {
-    return place == r->even - 1 ? place : (place + r->round) % (r->even - 1);
-}
-
-static void run_chunk(void *ctx, uint64_t chunk)
-{
-    const rotation *r = ctx;
-    const size_t pairs = r->even / 2, first = (size_t)chunk * AT_ONCE;
-    const size_t last = pairs - first < AT_ONCE ? pairs : first + AT_ONCE;
-    for (size_t p = first; p < last; p++) {
-        const size_t x = player(r, p == 0 ? r->even - 1 : p);
-        const size_t y = player(r, p == 0 ? 0 : r->even - 1 - p);
-        if (x >= r->n || y >= r->n) continue;
-        if (make_orthogonal(r, x < y ? x : y, x < y ? y : x)) r->turned[chunk] = 1;
+    const turning *t = ctx;
+    const size_t first = (size_t)strip * STRIP;
+    const size_t n = t->n - first < STRIP ? t->n - first : STRIP;
+    for (size_t i = 0; i < t->count; i++) {
+        const rotation *r = &t->rotations[i];
+        double *row = t->rows + r->row * t->n + first;
+        turn(row + t->n, row, n, r->cosine, r->sine);
     }
 }
 
-static wte_status turn_all(double *a, size_t n, wte_pool *pool, const wte_allocator *al,
-                           wte_error *err)
+static void turn_all(turning *t)
 {
-    rotation r = { .a = a, .n = n, .even = n + n % 2 };
-    const size_t chunks = (r.even / 2 + AT_ONCE - 1) / AT_ONCE;
-    bool again = n > 1;
-    r.turned = wte__alloc_zeroed(al, chunks + !chunks);
-    if (!r.turned) return wte__no_memory(err, chunks, "rotations");
-    for (size_t i = 0; i < n; i++) {
-        const double square = dot(a + i * n, a + i * n, n) * DBL_EPSILON * DBL_EPSILON;
-        if (square > r.least) r.least = square;
-    }
-    for (uint32_t sweep = 0; again && sweep < SWEEPS_MOST; sweep++) {
-        again = false;
-        memset(r.turned, 0, chunks);
-        for (r.round = 0; r.round + 1 < r.even; r.round++)
-            wte__parallel(pool, chunks, run_chunk, &r);
-        for (size_t c = 0; c < chunks; c++) again |= r.turned[c];
-    }
-    wte__free(al, r.turned, chunks + !chunks);
-    return WTE_OK;
+    wte__parallel(t->pool, (t->n + STRIP - 1) / STRIP, turn_strip, t);
+    t->count = 0;
 }
 
-/* The whole ------------------------------------------------------------------------------------ */
+static void turn_later(turning *t, size_t row, double cosine, double sine)
+{
+    if (!t->rows) return;
+    t->rotations[t->count++] = (rotation){ cosine, sine, row };
+    if (t->count == ROTATIONS) turn_all(t);
+}
+
+/* One sweep over rows first .. last with a shift near to an eigenvalue; d: the diagonal, e: beside
+ * it. */
+static void sweep(turning *t, double *d, double *e, size_t first, size_t last)
+{
+    double g = (d[first + 1] - d[first]) / (2 * e[first]);
+    g = d[last] - d[first] + e[first] / (g + copysign(sqrt(g * g + 1), g));
+    double sine = 1, cosine = 1, moved = 0;
+    for (size_t i = last; i-- > first;) {
+        const double f = sine * e[i], b = cosine * e[i], length = sqrt(f * f + g * g);
+        e[i + 1] = length;
+        if (length == 0) { /* the matrix falls in two */
+            d[i + 1] -= moved;
+            e[last] = 0;
+            return;
+        }
+        sine = f / length;
+        cosine = g / length;
+        g = d[i + 1] - moved;
+        const double r = (d[i] - g) * sine + 2 * cosine * b;
+        moved = sine * r;
+        d[i + 1] = g + moved;
+        g = cosine * r - b;
+        turn_later(t, i, cosine, sine);
+    }
+    d[first] -= moved;
+    e[first] = g;
+    e[last] = 0;
+}
+
+static void make_diagonal(turning *t, double *d, double *e)
+{
+    for (size_t first = 0; first < t->n; first++)
+        for (uint32_t round = 0; round < SWEEPS_MOST; round++) {
+            size_t last = first;
+            while (last + 1 < t->n &&
+                   fabs(e[last]) > DBL_EPSILON * (fabs(d[last]) + fabs(d[last + 1])))
+                last++;
+            if (last == first) break;
+            sweep(t, d, e, first, last);
+        }
+    if (t->rows) turn_all(t);
+}
+
+/* Back ----------------------------------------------------------------------------------------- */
+
+typedef struct returning {
+    const reduction *r;
+    double *rows;
+} returning;
+
+/* Eigenvectors of the tridiagonal matrix to those of the one that it was made from. */
+static void reflect_block(void *ctx, uint64_t block)
+{
+    const returning *t = ctx;
+    const reduction *r = t->r;
+    const size_t n = r->n, first = (size_t)block * BLOCK;
+    const size_t last = n - first < BLOCK ? n : first + BLOCK;
+    for (size_t k = n - 2; k-- > 0;) {
+        const double *u = r->a + k * n + k + 1;
+        if (r->scale[k] == 0) continue;
+        for (size_t i = first; i < last; i++) {
+            double *row = t->rows + i * n + k + 1;
+            const double by = r->scale[k] * dot(row, u, n - k - 1);
+            for (size_t c = 0; c < n - k - 1; c++) row[c] -= by * u[c];
+        }
+    }
+}
 
 typedef struct place {
-    double root;
+    double value;
     size_t row;
 } place;
 
-static int by_root(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
     const place *x = a, *y = b;
-    if (x->root != y->root) return x->root > y->root ? -1 : 1;
+    if (x->value != y->value) return x->value > y->value ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Rows s u to unit vectors in the order of s, their numbers where they belong. */
-static void settle(double *a, size_t n, const size_t *order, place *places, double *spare,
+/* The roots fall; what is lost in roundings beside the largest eigenvalue counts as zero. */
+static void settle(const double *value, size_t n, const double *rows, place *places, double *a,
                    double *root)
 {
-    for (size_t i = 0; i < n; i++) places[i] = (place){ sqrt(dot(a + i * n, a + i * n, n)), i };
-    qsort(places, n, sizeof *places, by_root);
+    for (size_t i = 0; i < n; i++) places[i] = (place){ value[i], i };
+    qsort(places, n, sizeof *places, by_value);
+    const double least = places[0].value * (double)n * DBL_EPSILON;
     for (size_t i = 0; i < n; i++) {
-        root[i] = places[i].root;
-        for (size_t c = 0; c < n; c++)
-            spare[i * n + order[c]] = root[i] > 0 ? a[places[i].row * n + c] / root[i] : 0;
+        const bool counts = places[i].value > least;
+        root[i] = counts ? sqrt(places[i].value) : 0;
+        if (!rows) continue;
+        if (counts)
+            memcpy(a + i * n, rows + places[i].row * n, n * sizeof *a);
+        else
+            memset(a + i * n, 0, n * sizeof *a);
     }
-    memcpy(a, spare, n * n * sizeof *a);
 }
 
-wte_status wte__eigen(double *a, size_t n, double *root, wte_pool *pool, const wte_allocator *al,
-                      wte_error *err)
+/* Pieces of one allocation, beside the eigenvectors. */
+typedef struct memory {
+    double *diagonal, *beside, *scale, *work; /* n, n, n, (HANDS + 2) n */
+    place *places;                            /* n */
+    rotation *rotations;
+    double *rows; /* n x n, or NULL */
+} memory;
+
+static void find(double *a, size_t n, double *root, const memory *m, wte_pool *pool)
 {
-    uint64_t cells;
-    if (!wte_mul_u64(n, n, &cells)) cells = UINT64_MAX;
-    cells += cells == 0;
-    double *spare = wte__alloc_array(al, cells, sizeof *spare);
-    size_t *order = wte__alloc_array(al, n + !n, sizeof *order);
-    place *places = wte__alloc_array(al, n + !n, sizeof *places);
-    wte_status status = WTE_OK;
-    if (!spare || !order || !places)
-        status = wte__no_memory(err, cells * sizeof *spare, "eigenvectors");
-    if (status == WTE_OK) {
-        factor(a, n, order);
-        status = turn_all(a, n, pool, al, err);
+    reduction r = { .a = a, .n = n, .scale = m->scale };
+    turning t = { m->rows, n, 0, m->rotations, pool };
+    make_tridiagonal(&r, m->diagonal, m->beside, m->work, pool);
+    for (size_t i = 0; m->rows && i < n; i++) m->rows[i * n + i] = 1;
+    make_diagonal(&t, m->diagonal, m->beside);
+    returning back = { &r, m->rows };
+    if (m->rows && n > 2) wte__parallel(pool, (n + BLOCK - 1) / BLOCK, reflect_block, &back);
+    settle(m->diagonal, n, m->rows, m->places, a, root);
+}
+
+wte_status wte__eigen(double *a, size_t n, bool vectors, double *root, wte_pool *pool,
+                      const wte_allocator *al, wte_error *err)
+{
+    uint64_t cells, bytes;
+    if (n == 0) return WTE_OK;
+    const uint64_t each = (HANDS + 5) * sizeof(double) + sizeof(place);
+    const uint64_t rotations = vectors ? ROTATIONS * sizeof(rotation) : 0;
+    if (!wte_mul_u64(n, vectors ? n : 0, &cells) || !wte_mul_u64(n, each, &bytes) ||
+        !wte_add_u64(bytes, rotations, &bytes) || cells > SIZE_MAX / sizeof(double) ||
+        bytes > SIZE_MAX)
+        return wte__no_memory(err, UINT64_MAX, "eigenvectors");
+    memory m = { .diagonal = wte__alloc_zeroed(al, (size_t)bytes) };
+    if (vectors) m.rows = wte__alloc_zeroed(al, (size_t)cells * sizeof *m.rows);
+    const bool made = m.diagonal && (m.rows || !vectors);
+    if (made) {
+        m.beside = m.diagonal + n;
+        m.scale = m.beside + n;
+        m.work = m.scale + n;
+        m.places = (place *)(void *)(m.work + (HANDS + 2) * n);
+        m.rotations = (rotation *)(void *)(m.places + n);
+        find(a, n, root, &m, pool);
     }
-    if (status == WTE_OK) settle(a, n, order, places, spare, root);
-    wte__free(al, spare, cells * sizeof *spare);
-    wte__free(al, order, (n + !n) * sizeof *order);
-    wte__free(al, places, (n + !n) * sizeof *places);
-    return status;
+    wte__free(al, m.diagonal, (size_t)bytes);
+    wte__free(al, m.rows, (size_t)cells * sizeof *m.rows);
+    return made ? WTE_OK : wte__no_memory(err, bytes + cells * sizeof *m.rows, "eigenvectors");
 }

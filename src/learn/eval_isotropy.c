@@ -292,7 +292,8 @@ static wte_status measure_partition(view *v, wte_error *err)
 static wte_status decompose(view *v, double *matrix, double *wanted, wte_spectrum *out,
                             wte_error *err)
 {
-    WTE_TRY(wte__eigen(matrix, v->cols, v->root, v->opt->pool, v->opt->allocator, err));
+    const bool vectors = matrix == v->raw; /* the directions of the partition function */
+    WTE_TRY(wte__eigen(matrix, v->cols, vectors, v->root, v->opt->pool, v->opt->allocator, err));
     describe(v->root, v->cols, out);
     if (wanted) memcpy(wanted, v->root, v->cols * sizeof *wanted);
     return WTE_OK;
