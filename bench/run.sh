@@ -3,7 +3,7 @@
 #
 # usage: bench/run.sh BUILD_DIR [UNIT...]      (default: every bench_<unit> in the build, then its peers)
 # usage: bench/run.sh targets [PIECE...]       (of build/release, against the peers that bench/peers/fetch.py has fetched: one
-#                                               table; pieces: rows bags head loss train, or table alone; default all)
+#                                               table; pieces: rows bags head loss train words, or table alone; default all)
 #
 # JSON lines go to stdout: keep them in a file for bench/compare.py. WTE_BENCH_ROUNDS sets the number of pairs.
 set -eu
