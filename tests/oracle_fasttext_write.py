@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """fastText models that wte train writes, as other software reads them.
 
-usage: oracle_fasttext_write.py python WTE LIBRARY     Debian's python3-fasttext: the bits of every vector; and that the inner
-                                                       nodes of a tree predict for it what they were trained to
+usage: oracle_fasttext_write.py python WTE LIBRARY     Debian's python3-fasttext: the bits of every vector; that the inner nodes
+                                                       of a tree predict for it what they were trained to; and that training
+                                                       goes on from a model of its own
        oracle_fasttext_write.py command WTE LIBRARY    Debian's fasttext: print-word-vectors and nn
        oracle_fasttext_write.py gensim WTE LIBRARY     Debian's python3-gensim: load_facebook_vectors and load_facebook_model
 
@@ -118,6 +119,21 @@ def surprise(fasttext, wte, folder, way):
     return total / n
 
 
+def goes_on(fasttext, wte, folder):
+    """A step of no length from a model that fastText has trained gives both of its matrices back."""
+    text, first, second = folder / "text", folder / "first.bin", folder / "second.bin"
+    model = fasttext.train_unsupervised(str(text), dim=17, minn=2, maxn=4, bucket=500, epoch=2, thread=1, verbose=0)
+    model.save_model(str(first))
+    command = [wte, "train", text, "-o", folder / "out", "--start", first, "--epochs", "1", "--lr", "1e-30", "--threads", "1", "-q",
+               "--fasttext", second]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    again = fasttext.load_model(str(second))
+    assert again.get_words(include_freq=True)[0] == model.get_words(include_freq=True)[0]
+    assert (again.get_words(include_freq=True)[1] == model.get_words(include_freq=True)[1]).all()
+    for matrix in ("get_input_matrix", "get_output_matrix"):
+        assert abs(getattr(again, matrix)() - getattr(model, matrix)()).max() < 1e-20, matrix
+
+
 def by_python(wte, library, folder):
     try:
         import fasttext
@@ -132,6 +148,7 @@ def by_python(wte, library, folder):
             want = struct.pack("=17f", *other.get_word_vector(text).tolist())
             assert struct.pack("=17f", *model.vector(text)) == want, (path, text)
         total += len(words)
+    goes_on(fasttext, wte, folder)
     for way in WAYS:
         if "--hierarchical" in way and "skip-gram" in way:
             found = surprise(fasttext, wte, folder, way)
