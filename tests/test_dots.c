@@ -180,6 +180,9 @@ static void every_number_of_rows_and_vectors_is_served(void **state)
     check_shape(&(shape){ 130, 23, 64, 0, 0, 0 }, PLAIN);
     check_shape(&(shape){ 9, 40, 300, 0, 0, 0 }, PLAIN);  /* more than stays near */
     check_shape(&(shape){ 33, 1, 1500, 0, 0, 0 }, PLAIN); /* two lines, far apart */
+    /* two lines, stretch by stretch */
+    for (size_t n = 2; n <= 8; n++) check_shape(&(shape){ 21, n, 9000 / n, 0, 0, 0 }, PLAIN);
+    check_shape(&(shape){ 1, 8, 1700, 0, 0, 0 }, PLAIN);
 }
 
 /* Part of a table, whose other rows follow: the fetching of these must not show. */

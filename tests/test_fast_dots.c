@@ -130,6 +130,8 @@ static void pairs_are_summed_whatever_the_shape(void **state)
     check_pairs(&(pairs_case){ false, 6, 7, 130, 3, 5 });
     check_pairs(&(pairs_case){ true, 11, 50, 130, 3, 5 });
     check_pairs(&(pairs_case){ true, 8, 16, 4096, 0, 0 });
+    /* stretch by stretch */
+    for (size_t n = 2; n <= 8; n++) check_pairs(&(pairs_case){ false, 21, n, 12000 / n * 2, 0, 0 });
 }
 
 static void rounding_to_pairs_is_to_nearest(void **state)
@@ -189,12 +191,12 @@ typedef struct bytes_case {
     size_t rows, n, dim, w_pad, out_pad;
 } bytes_case;
 
-/* Each vector: scales, sums, integers. */
 typedef struct bytes_job {
     bytes_case c;
     wte__bytes job;
-    size_t held, row_bytes, w_stride, w_bytes, h_bytes, out_bytes;
-    uint8_t *w, *h;
+    size_t row_bytes, w_stride, w_bytes, h_bytes, out_bytes;
+    uint8_t *w;
+    wte__bytes_step *h;
     float *out;
 } bytes_job;
 
@@ -212,38 +214,47 @@ static void fill_w(bytes_job *j)
             }
 }
 
-static float *scales_of(const bytes_job *j, size_t i)
+/* The step of vector i that element k is in for the first time, and where it is in it. */
+static wte__bytes_step *step_of(const bytes_job *j, size_t i, size_t k, size_t *at)
 {
-    return (float *)(void *)(j->h + i * j->job.h_stride);
+    const size_t dim = j->c.dim, s = k / 256;
+    const size_t first = dim >= 256 && dim - 256 * s < 256 ? dim - 256 : 256 * s;
+    *at = k - first;
+    return j->h + s * j->c.n + i;
 }
-static int8_t *integers_of(const bytes_job *j, size_t i)
+/* Of every half of a block of 32 four elements, then the next four of each. */
+static int8_t *integer_of(wte__bytes_step *step, size_t at)
 {
-    return (int8_t *)(scales_of(j, i) + j->held / 16);
+    return &step->q[at / 4 % 4 * 64 + at / 32 * 8 + at / 16 % 2 * 4 + at % 4];
+}
+
+static double h_number(const bytes_job *j, size_t i, size_t k)
+{
+    size_t at;
+    wte__bytes_step *step = step_of(j, i, k, &at);
+    return (double)*integer_of(step, at) * (double)step->scale[at / 32 * 2];
 }
 
 static void fill_h(bytes_job *j, size_t i)
 {
     uint64_t seed = j->c.dim + i;
-    float *scales = scales_of(j, i), *sums = scales + j->held / 32;
-    int8_t *h = integers_of(j, i);
-    for (size_t k = 0; k < j->c.dim; k++) h[k] = (int8_t)(test_noise(&seed) % 255 - 127);
-    for (size_t b = 0; b < j->c.dim / 32; b++) {
-        int32_t sum = 0;
-        scales[b] = (float)((b + i) % 7 + 1) * 0.125f;
-        for (size_t k = 0; k < 32; k++) sum += h[32 * b + k];
-        sums[b] = (float)sum * scales[b];
+    for (size_t k = 0; k < j->c.dim; k++) {
+        size_t at;
+        wte__bytes_step *step = step_of(j, i, k, &at);
+        const int8_t h = (int8_t)(test_noise(&seed) % 255 - 127);
+        *integer_of(step, at) = h;
+        step->less[at / 16] -= h;
+        step->scale[at / 16] = (float)((k / 32 + i) % 7 + 1) * 0.125f;
     }
 }
 
 static void make_bytes(bytes_job *j, const bytes_case *c)
 {
     *j = (bytes_job){ .c = *c };
-    j->held = (c->dim + WTE__BYTES_STEP - 1) / WTE__BYTES_STEP * WTE__BYTES_STEP;
     j->row_bytes = wte_packed_bytes(c->type->block, c->dim);
     j->w_stride = j->row_bytes + c->w_pad;
     j->w_bytes = c->rows * j->w_stride - c->w_pad;
-    j->job.h_stride = j->held + j->held / 32 * 8;
-    j->h_bytes = c->n * j->job.h_stride;
+    j->h_bytes = c->n * ((c->dim + 255) / 256) * sizeof *j->h;
     j->out_bytes = (c->n * (c->rows + c->out_pad) - c->out_pad) * sizeof(float);
     j->w = test_guarded(j->w_bytes);
     j->h = memset(test_guarded(j->h_bytes), 0, j->h_bytes);
@@ -254,10 +265,7 @@ static void make_bytes(bytes_job *j, const bytes_case *c)
                            .w_stride = j->w_stride,
                            .n_w = c->rows,
                            .dim = c->dim,
-                           .h = integers_of(j, 0),
-                           .scales = scales_of(j, 0),
-                           .sums = scales_of(j, 0) + j->held / 32,
-                           .h_stride = j->job.h_stride,
+                           .h = j->h,
                            .n_h = c->n,
                            .out = j->out,
                            .out_stride = c->rows + c->out_pad };
@@ -265,7 +273,7 @@ static void make_bytes(bytes_job *j, const bytes_case *c)
 
 static void check_bytes_sum(const bytes_job *j, const char *isa, size_t i, size_t r)
 {
-    float row[2048];
+    float row[4352];
     double sum = 0, all = 0;
     wte_error err;
     const wte_block_type block = j->c.type->block;
@@ -273,7 +281,7 @@ static void check_bytes_sum(const bytes_job *j, const char *isa, size_t i, size_
                                j->c.dim / wte_block_elements(block), &err),
               err);
     for (size_t k = 0; k < j->c.dim; k++) {
-        const double h = (double)integers_of(j, i)[k] * (double)scales_of(j, i)[k / 32];
+        const double h = h_number(j, i, k);
         sum += (double)row[k] * h;
         all += fabs((double)row[k] * h);
         if (block == WTE_BLOCK_Q4_K)
@@ -311,13 +319,57 @@ static void rows_of_blocks_are_multiplied_as_they_are_stored(void **state)
     (void)state;
     for (size_t t = 0; t < sizeof bytes_types / sizeof bytes_types[0]; t++) {
         const size_t elements = wte_block_elements(bytes_types[t].block);
-        for (size_t blocks = 1; blocks <= 9 && blocks * elements <= 2048; blocks++)
+        for (size_t blocks = 1; blocks <= 17 && blocks * elements <= 2048; blocks++)
             check_bytes(&(bytes_case){ &bytes_types[t], 5, 3, blocks * elements, 0, 0 });
         for (size_t rows = 1; rows <= 19; rows++)
             check_bytes(&(bytes_case){ &bytes_types[t], rows, 1 + rows % 9, 256, 0, 0 });
+        for (size_t n = 1; n <= 18; n++)
+            check_bytes(&(bytes_case){ &bytes_types[t], 3, n, 256, 0, 0 });
         check_bytes(&(bytes_case){ &bytes_types[t], 6, 5, 768, 7, 3 });
-        check_bytes(&(bytes_case){ &bytes_types[t], 70, 8, 2048, 0, 0 });
+        check_bytes(&(bytes_case){ &bytes_types[t], 37, 8, 2048, 0, 0 });
+        /* several stretches of a row */
+        check_bytes(&(bytes_case){ &bytes_types[t], 19, 9, 4352, 0, 0 });
     }
+    check_bytes(&(bytes_case){ &bytes_types[0], 21, 5, 2048 + 96, 0, 0 });
+    check_bytes(&(bytes_case){ &bytes_types[1], 21, 8, 4096 + 32, 0, 0 });
+}
+
+static float sum_with(bytes_job *j, const wte__kernels *set)
+{
+    bytes_kernel_of(set, j->c.type)(&j->job);
+    return j->out[0];
+}
+
+/* Also where a block is in two steps, of which the second counts nothing of it. */
+static void scales_that_are_not_finite_reach_their_sums(void **state)
+{
+    (void)state;
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    const uint16_t infinity = 0x7c00, nan = 0x7e00;
+    for (size_t t = 0; t < 2; t++)
+        for (size_t block = 0; block < 11; block++) {
+            bytes_job j;
+            make_bytes(&j, &(bytes_case){ &bytes_types[t], 2, 2, 11 * 32, 0, 0 });
+            uint8_t *const at = j.w + block * wte_block_bytes(bytes_types[t].block);
+            for (size_t s = 0; s < n_sets; s++) {
+                memset(at + 2, 0x11, j.row_bytes / 11 - 2); /* no code is zero, all signs equal */
+                memcpy(at, &infinity, 2);
+                for (size_t k = 0; k < 32; k++) {
+                    size_t place;
+                    wte__bytes_step *step = step_of(&j, 0, 32 * block + k, &place);
+                    step->less[place / 16] = -16;
+                    *integer_of(step, place) = 1;
+                }
+                assert_true(isinf(sum_with(&j, sets[s])));
+                memcpy(at, &nan, 2);
+                assert_true(isnan(sum_with(&j, sets[s])));
+                assert_true(isfinite(j.out[1]));
+            }
+            test_guarded_free(j.w, j.w_bytes);
+            test_guarded_free(j.h, j.h_bytes);
+            test_guarded_free(j.out, j.out_bytes);
+        }
 }
 
 static void nothing_to_do_touches_nothing(void **state)
@@ -343,6 +395,8 @@ static const struct CMUnitTest tests[] = {
     TEST("rounding to pairs is to nearest", rounding_to_pairs_is_to_nearest),
     TEST("rows of blocks are multiplied as they are stored",
          rows_of_blocks_are_multiplied_as_they_are_stored),
+    TEST("scales that are not finite reach their sums",
+         scales_that_are_not_finite_reach_their_sums),
     TEST("nothing to do touches nothing", nothing_to_do_touches_nothing),
 };
 TEST_MAIN(tests)

@@ -11,13 +11,6 @@
 /* Their largest: symmetric, so that no sign has an advantage. */
 #define MOST 127.0f
 
-/* Elements that are held of an integer vector. */
-static uint64_t padded(uint64_t dim)
-{
-    return dim <= UINT64_MAX / 8 ? (dim + WTE__BYTES_STEP - 1) / WTE__BYTES_STEP * WTE__BYTES_STEP
-                                 : UINT64_MAX / 8;
-}
-
 /* Whether vectors can be taken from where they lie. */
 static bool stays(const wte__pass *p)
 {
@@ -27,10 +20,11 @@ static bool stays(const wte__pass *p)
            c->hidden_over == 0 && (uintptr_t)h->data % 4 == 0 && h->row_bytes % 4 == 0;
 }
 
-/* Of one vector as integers: `scales`, `sums`, then the integers. */
+/* Of one vector as integers. */
 static uint64_t bytes_of_integers(uint64_t dim)
 {
-    return padded(dim) / SCALED * 2 * sizeof(float) + padded(dim);
+    const uint64_t steps = dim / WTE__BYTES_STEP + (dim % WTE__BYTES_STEP != 0);
+    return wte__times(steps, sizeof(wte__bytes_step));
 }
 
 /* Of a block of vectors in the kernel's form. */
@@ -111,9 +105,9 @@ static wte_status load_pairs(wte__pass *p, uint8_t *memory, wte_error *err)
     return WTE_OK;
 }
 
-/* 32 numbers as integers times a scale. A number that is not finite makes the scale so, and with it
- * all logits. */
-static float round_32(const float *x, int8_t *out)
+/* 32 numbers, from element `at` of the step on, as integers times a scale. A number that is not
+ * finite makes the scale so, and with it all logits. */
+static void round_32(const float *x, wte__bytes_step *step, size_t at)
 {
     float most = 0;
     for (size_t k = 0; k < SCALED; k++) {
@@ -122,42 +116,26 @@ static float round_32(const float *x, int8_t *out)
     }
     const float scale = most / MOST;
     const bool usable = isfinite(most) && isfinite(1 / scale);
-    for (size_t k = 0; k < SCALED; k++) out[k] = (int8_t)(usable ? lrintf(x[k] * (1 / scale)) : 0);
-    return usable ? scale : most * 0; /* 0, or NaN */
-}
-
-static int32_t sum_of_32(const int8_t *q)
-{
-    int32_t sum = 0;
-    for (size_t k = 0; k < SCALED; k++) sum += q[k];
-    return sum;
-}
-
-wte__bytes wte__hidden_bytes(const wte__pass *p)
-{
-    const size_t dim = (size_t)p->s->hidden->dim, scaled = (size_t)padded(dim) / SCALED;
-    const float *scales = (const float *)(const void *)(p->work + p->hidden_at);
-    return (wte__bytes){ .dim = dim,
-                         .h = (const int8_t *)(scales + 2 * scaled),
-                         .scales = scales,
-                         .sums = scales + scaled,
-                         .h_stride = (size_t)bytes_of_integers(dim),
-                         .n_h = (size_t)p->n };
+    for (size_t k = 0; k < SCALED; k++) {
+        const long q = usable ? lrintf(x[k] * (1 / scale)) : 0;
+        step->q[wte__bytes_at(at + k)] = (int8_t)q;
+        step->less[(at + k) / 16] -= (int32_t)q;
+    }
+    step->scale[at / 16] = step->scale[at / 16 + 1] = usable ? scale : most * 0; /* 0, or NaN */
 }
 
 /* dim is a multiple of 32, as blocks are. */
 static wte_status load_integers(wte__pass *p, uint8_t *memory, wte_error *err)
 {
-    const size_t dim = (size_t)p->s->hidden->dim, scaled = (size_t)padded(dim) / SCALED;
+    const size_t dim = (size_t)p->s->hidden->dim, n = (size_t)p->n;
     float *wide = spare(p);
-    for (uint64_t i = 0; i < p->n; i++, memory += bytes_of_integers(dim)) {
-        float *scales = (float *)(void *)memory, *sums = scales + scaled;
-        int8_t *q = (int8_t *)(sums + scaled);
-        memset(memory, 0, (size_t)bytes_of_integers(dim));
+    wte__bytes_step *steps = (wte__bytes_step *)(void *)memory;
+    memset(memory, 0, n * (size_t)bytes_of_integers(dim));
+    for (size_t i = 0; i < n; i++) {
         WTE_TRY(widen(p, i, wide, err));
-        for (size_t b = 0; b < dim / SCALED; b++) {
-            scales[b] = round_32(wide + b * SCALED, q + b * SCALED);
-            sums[b] = scales[b] * (float)sum_of_32(q + b * SCALED);
+        for (size_t k = 0; k < dim; k += SCALED) {
+            const size_t s = k / WTE__BYTES_STEP;
+            round_32(wide + k, steps + s * n + i, k - wte__bytes_first(dim, s));
         }
     }
     return WTE_OK;

@@ -17,7 +17,7 @@
 /* Rows of f32 and f16 are rounded anew for every block of vectors: that pays from here on. */
 #define ROUND_VECTORS 16u
 /* Vectors up to which blocks are multiplied as they are stored. */
-#define BYTES_VECTORS 12u
+#define BYTES_VECTORS 64u
 /* Ids of one call of read_rows; they lie on the stack. */
 #define IDS_AT_ONCE 256u
 /* The same, decoded in registers, exactly. */
@@ -239,19 +239,18 @@ static void multiply_pairs(const wte__pass *p, const product *x)
     const wte__pairs job = { x->w,         x->w_stride,
                              x->n,         (const uint16_t *)(const void *)(p->work + p->hidden_at),
                              (size_t)p->n, (size_t)p->s->table->cols,
-                             x->out,       x->stride };
+                             x->out,       x->stride,
+                             x->more };
     (p->form == WTE__FORM_MANY ? k->fast_many : k->fast_few)(&job);
 }
 
 static void multiply_bytes(const wte__pass *p, const product *x)
 {
     const wte__kernels *k = wte__kernels_get();
-    wte__bytes job = wte__hidden_bytes(p);
-    job.w = x->w;
-    job.w_stride = x->w_stride;
-    job.n_w = x->n;
-    job.out = x->out;
-    job.out_stride = x->stride;
+    const void *hidden = p->work + p->hidden_at;
+    const wte__bytes job = { x->w,   x->w_stride,  x->n,   (size_t)p->s->table->cols,
+                             hidden, (size_t)p->n, x->out, x->stride,
+                             x->more };
     switch (p->s->table->packing) {
     case WTE_BLOCK_Q8_0: k->fast_q8_0(&job); break;
     case WTE_BLOCK_Q4_0: k->fast_q4_0(&job); break;

@@ -78,8 +78,6 @@ wte_status wte__tile_logits(const wte__pass *p, uint64_t row, uint32_t n, uint8_
 uint64_t wte__hidden_plan(const wte__pass *p, uint64_t block);
 /* Prepares hidden vectors p->first to p->first + p->n - 1. */
 wte_status wte__hidden_load(wte__pass *p, wte_error *err);
-/* The block's vectors as integers: everything but the rows and the output. */
-wte__bytes wte__hidden_bytes(const wte__pass *p);
 
 /* Whether anything comes after the product; and that, for n rows from `row` on and all vectors of
  * the block. */

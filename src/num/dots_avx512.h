@@ -7,6 +7,10 @@
 
 #include "num/dots_x86.h"
 
+/* Keeps x in a register: compilers would read it from memory anew for each row, and loads are what
+ * there are too few of. */
+#define DOTS_KEEP(x) __asm__("" : "+v"(x))
+
 /* Half 0 or 1 of the 32 elements at src. */
 typedef __m512 (*dots_half)(const char *src, size_t half);
 /* The first lanes of 16 elements at src, zeros behind them. */
@@ -200,69 +204,183 @@ DOTS_INLINE void dots_fours(const dots_tile *t, size_t n_h, dots_type type)
         }
 }
 
-/* One vector waits for memory alone, and the processor's prefetchers follow two straight lines
+/* A few vectors wait for memory alone, and the processor's prefetchers follow two straight lines
  * better than one or four: rows of the first half of the job go beside those of the second. */
-#define DOTS_LINES       2u
-#define DOTS_LINES_AHEAD ((size_t)4 << 10)
+#define DOTS_LINES        2u
+#define DOTS_LINES_AHEAD  ((size_t)4 << 10)
+#define DOTS_LINE_VECTORS ((size_t)8)
+/* Where the vectors are more than the first-level cache holds, so many rows of each line are
+ * multiplied with a stretch of them before the next. */
+#define DOTS_LINE_ROWS ((size_t)8)
 
-/* Lanes 8, 4, 2 and 1 apart are added. */
-DOTS_INLINE float dots_sum(__m512 x)
+/* 16 sums at most: of vector i and line r, sums[i / 2][2 * (i % 2) + r]. */
+typedef __m512 lines_sums[DOTS_LINE_VECTORS / 2][DOTS_ROWS];
+typedef struct lines_kept {
+    float sums[DOTS_LINE_VECTORS / 2][DOTS_ROWS][16];
+} lines_kept;
+
+/* What a few vectors are multiplied with. Depth is counted in what the part of the kernel takes at
+ * once. */
+typedef struct lines_walk {
+    const char *w;
+    size_t w_stride, n_w, more; /* as wte__dots */
+    float *out;
+    size_t out_stride;
+    size_t depth, stretch, rows; /* rows of each line go through a stretch before the next */
+    bool fetch;
+} lines_walk;
+
+/* Rows w and w + far, from `from` to `to` - 1, are added to the sums of a constant number of
+ * vectors; `ahead` bytes behind what is read is fetched. */
+typedef void (*lines_part)(const void *kernel, const char *w, size_t far, size_t ahead,
+                           const size_t range[2], size_t n_h, lines_sums sums);
+
+/* The sums of vectors i and i + 1 with two lines, `far` floats apart. */
+DOTS_INLINE void put_line_pair(float *out, size_t stride, size_t far, size_t i, size_t n_h,
+                               __m128 sum)
 {
-    const __m256 a = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
-    const __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-    const __m128 c = _mm_add_ps(b, _mm_movehl_ps(b, b));
-    return _mm_cvtss_f32(_mm_add_ss(c, _mm_shuffle_ps(c, c, 1)));
+    out += i * stride;
+    out[0] = _mm_cvtss_f32(sum);
+    out[far] = _mm_cvtss_f32(_mm_movehdup_ps(sum));
+    if (i + 1 >= n_h) return;
+    out[stride] = _mm_cvtss_f32(_mm_movehl_ps(sum, sum));
+    out[stride + far] = _mm_cvtss_f32(_mm_shuffle_ps(sum, sum, 3));
+}
+DOTS_INLINE void put_lines(float *out, size_t stride, size_t far, size_t n_h, lines_sums sums)
+{
+    size_t i = 0;
+    if (n_h > 6) {
+        const __m512 s = sum_of_4(sums);
+        put_line_pair(out, stride, far, 0, n_h, _mm512_castps512_ps128(s));
+        put_line_pair(out, stride, far, 2, n_h, _mm512_extractf32x4_ps(s, 1));
+        put_line_pair(out, stride, far, 4, n_h, _mm512_extractf32x4_ps(s, 2));
+        put_line_pair(out, stride, far, 6, n_h, _mm512_extractf32x4_ps(s, 3));
+        return;
+    }
+    if (n_h > 2) {
+        const __m256 s = sum_of_2(sums);
+        put_line_pair(out, stride, far, 0, n_h, _mm256_castps256_ps128(s));
+        put_line_pair(out, stride, far, 2, n_h, _mm256_extractf128_ps(s, 1));
+        i = 4;
+    }
+    if (n_h > i) put_line_pair(out, stride, far, i, n_h, sum_of_1(sums + i / 2));
 }
 
-/* Rows w and w + far; `ahead` bytes behind what is read is fetched. */
-DOTS_INLINE void dots_two(const wte__dots *job, const char *w, size_t far, size_t ahead,
-                          dots_type type, float sum[DOTS_LINES])
+/* What is fetched while a row of the first half, and that of the second, are worked on lies so many
+ * bytes behind them. Behind the end of a half comes the same half of the next job. */
+DOTS_INLINE size_t lines_ahead(const lines_walk *t, size_t row)
 {
-    __m512 sums[DOTS_LINES];
-    size_t k = 0;
+    const size_t stride = t->w_stride, far = t->n_w / DOTS_LINES * stride;
+    const size_t left = far - row * stride, end = (t->n_w + t->more) * stride;
+    const size_t least = t->stretch < t->depth ? stride : DOTS_LINES_AHEAD;
+    const size_t ahead = least + (left < least + stride ? far : 0);
+    return t->fetch && far + (row + 1) * stride + ahead <= end ? ahead : 0;
+}
+
+/* A stretch of a row of each half, or of the last of an odd number of rows, which is its own pair:
+ * sums go on from what was kept of the stretch before, and are kept or put. */
+DOTS_INLINE void lines_piece(const lines_walk *t, size_t row, size_t from, size_t n_h,
+                             lines_part part, const void *kernel, lines_kept *kept)
+{
+    const size_t half = t->n_w / DOTS_LINES, far = row < half ? half : 0;
+    const size_t at = row < half ? row : t->n_w - 1, ahead = row < half ? lines_ahead(t, row) : 0;
+    const size_t range[2] = { from, t->depth - from < t->stretch ? t->depth : from + t->stretch };
+    lines_sums sums;
     DOTS_UNROLL
-    for (size_t r = 0; r < DOTS_LINES; r++) sums[r] = _mm512_setzero_ps();
-    for (; job->dim - k >= 32; k += 32, w += 32 * type.size) {
+    for (size_t i = 0; i < (n_h + 1) / 2; i++) {
         DOTS_UNROLL
-        for (size_t r = 0; r < DOTS_LINES; r++) {
-            const char *row = w + r * far;
-            _mm_prefetch(row + ahead, _MM_HINT_T0);
-            if (type.size == 4) _mm_prefetch(row + ahead + 64, _MM_HINT_T0);
-            const __m512 h0 = _mm512_loadu_ps(job->h + k), h1 = _mm512_loadu_ps(job->h + k + 16);
-            sums[r] = type.add(type.half(row, 0), h0, sums[r]);
-            sums[r] = type.add(type.half(row, 1), h1, sums[r]);
+        for (size_t r = 0; r < DOTS_ROWS; r++)
+            sums[i][r] = from ? _mm512_loadu_ps(kept->sums[i][r]) : _mm512_setzero_ps();
+    }
+    part(kernel, t->w + at * t->w_stride, far * t->w_stride, ahead, range, n_h, sums);
+    if (range[1] == t->depth) {
+        put_lines(t->out + at, t->out_stride, far, n_h, sums);
+        return;
+    }
+    DOTS_UNROLL
+    for (size_t i = 0; i < (n_h + 1) / 2; i++) {
+        DOTS_UNROLL
+        for (size_t r = 0; r < DOTS_ROWS; r++) _mm512_storeu_ps(kept->sums[i][r], sums[i][r]);
+    }
+}
+
+/* Rows from row to to - 1 of each half. */
+DOTS_INLINE void lines_rows(const lines_walk *t, size_t row, size_t to, size_t n_h, lines_part part,
+                            const void *kernel)
+{
+    lines_kept kept[DOTS_LINE_ROWS];
+    size_t from = 0;
+    do {
+        for (size_t r = row; r < to; r++)
+            lines_piece(t, r, from, n_h, part, kernel, &kept[r - row]);
+        from += t->stretch;
+    } while (from < t->depth);
+}
+
+typedef struct dots_lines {
+    const wte__dots *job;
+    dots_type type;
+} dots_lines;
+
+DOTS_INLINE void dots_two(const void *kernel, const char *w, size_t far, size_t ahead,
+                          const size_t range[2], size_t n_h, lines_sums sums)
+{
+    const dots_lines *const d = kernel;
+    const dots_type type = d->type;
+    const float *h = d->job->h;
+    const size_t stride = d->job->h_stride, to = range[1];
+    size_t k = range[0];
+    w += k * type.size;
+    for (; to - k >= 32; k += 32, w += 32 * type.size) {
+        DOTS_UNROLL
+        for (size_t now = 0; now < 2; now++) {
+            __m512 x[DOTS_LINES];
+            DOTS_UNROLL
+            for (size_t r = 0; r < DOTS_LINES; r++) {
+                x[r] = type.half(w + r * far, now);
+                if (type.size == 4 || now == 0)
+                    _mm_prefetch(w + r * far + ahead + 64 * now, _MM_HINT_T0);
+            }
+            DOTS_UNROLL
+            for (size_t i = 0; i < n_h; i++) {
+                __m512 v = _mm512_loadu_ps(h + i * stride + k + 16 * now);
+                DOTS_KEEP(v);
+                DOTS_UNROLL
+                for (size_t r = 0; r < DOTS_LINES; r++)
+                    sums[i / 2][i % 2 * 2 + r] = type.add(x[r], v, sums[i / 2][i % 2 * 2 + r]);
+            }
         }
     }
-    for (; k < job->dim; k += 16, w += 16 * type.size) {
-        const size_t left = job->dim - k;
+    for (; k < to; k += 16, w += 16 * type.size) {
+        const size_t left = to - k;
         const __mmask16 lanes = (__mmask16)(left < 16 ? (1u << left) - 1 : 0xffffu);
-        const __m512 h = _mm512_maskz_loadu_ps(lanes, job->h + k);
         DOTS_UNROLL
-        for (size_t r = 0; r < DOTS_LINES; r++)
-            sums[r] = type.add(type.last(w + r * far, lanes), h, sums[r]);
+        for (size_t i = 0; i < n_h; i++) {
+            const __m512 v = _mm512_maskz_loadu_ps(lanes, h + i * stride + k);
+            DOTS_UNROLL
+            for (size_t r = 0; r < DOTS_LINES; r++)
+                sums[i / 2][i % 2 * 2 + r] =
+                    type.add(type.last(w + r * far, lanes), v, sums[i / 2][i % 2 * 2 + r]);
+        }
     }
-    DOTS_UNROLL
-    for (size_t r = 0; r < DOTS_LINES; r++) sum[r] = dots_sum(sums[r]);
 }
 
-/* Behind the end of a half comes the same half of the next job. */
-DOTS_INLINE void dots_one(const wte__dots *job, dots_type type)
+/* Elements of all vectors that may be in the first-level cache beside two lines. */
+#define DOTS_LINE_BYTES ((size_t)20 << 10)
+
+DOTS_INLINE void dots_by_lines(const wte__dots *job, size_t n_h, dots_type type)
 {
-    const size_t half = job->n_w / DOTS_LINES, stride = job->w_stride, far = half * stride;
-    const size_t known = (job->n_w + job->more) * stride;
-    const char *w = job->w;
-    float sum[DOTS_LINES];
-    for (size_t row = 0; row < half; row++, w += stride) {
-        const size_t left = far - row * stride;
-        size_t ahead = DOTS_LINES_AHEAD + (left < DOTS_LINES_AHEAD + stride ? far : 0);
-        if (far + (row + 1) * stride + ahead > known) ahead = 0;
-        dots_two(job, w, far, ahead, type, sum);
-        job->out[row] = sum[0];
-        job->out[half + row] = sum[1];
+    const dots_lines kernel = { job, type };
+    const size_t halves = (job->n_w + 1) / DOTS_LINES, most = DOTS_LINE_BYTES / 4 / n_h;
+    lines_walk t = { job->w,          job->w_stride, job->n_w, job->more, job->out,
+                     job->out_stride, job->dim,      job->dim, 1,         true };
+    if (job->dim > most) {
+        const size_t parts = (job->dim + most - 1) / most;
+        t.stretch = (job->dim / parts + 31) / 32 * 32;
+        t.rows = DOTS_LINE_ROWS;
     }
-    if (job->n_w % DOTS_LINES == 0) return;
-    dots_two(job, (const char *)job->w + (job->n_w - 1) * stride, 0, 0, type, sum);
-    job->out[job->n_w - 1] = sum[0];
+    for (size_t row = 0; row < halves; row += t.rows)
+        lines_rows(&t, row, halves - row < t.rows ? halves : row + t.rows, n_h, dots_two, &kernel);
 }
 
 /* The same for any number of vectors that dots_next gives. */
@@ -278,14 +396,24 @@ DOTS_INLINE void dots_one(const wte__dots *job, dots_type type)
         default: dots_fours(t, DOTS_MOST, type);                                                   \
         }                                                                                          \
     }
-#define DOTS_KERNEL(name, size, half, last)                                                        \
-    DOTS_TILES(name, size, half, last, add_product)                                                \
-    static void dots_##name##_avx512(const wte__dots *job)                                         \
+/* `near` vectors at most are best by lines where all of them stay in the first-level cache; where
+ * they do not, all that lines can have. */
+#define DOTS_KERNEL(name, size, half, last, add, near)                                             \
+    DOTS_TILES(name, size, half, last, add)                                                        \
+    static void dots_##name(const wte__dots *job)                                                  \
     {                                                                                              \
-        const dots_type type = { size, half, last, add_product };                                  \
-        if (job->n_h == 1)                                                                         \
-            dots_one(job, type);                                                                   \
-        else                                                                                       \
-            dots_run(job, DOTS_MOST, dots_##name##_tile);                                          \
+        const dots_type type = { size, half, last, add };                                          \
+        switch (job->n_h <= (near) || !dots_are_near(job) ? job->n_h : DOTS_LINE_VECTORS + 1) {    \
+        case 0: break;                                                                             \
+        case 1: dots_by_lines(job, 1, type); break;                                                \
+        case 2: dots_by_lines(job, 2, type); break;                                                \
+        case 3: dots_by_lines(job, 3, type); break;                                                \
+        case 4: dots_by_lines(job, 4, type); break;                                                \
+        case 5: dots_by_lines(job, 5, type); break;                                                \
+        case 6: dots_by_lines(job, 6, type); break;                                                \
+        case 7: dots_by_lines(job, 7, type); break;                                                \
+        case 8: dots_by_lines(job, 8, type); break;                                                \
+        default: dots_run(job, DOTS_MOST, dots_##name##_tile);                                     \
+        }                                                                                          \
     }
 #endif

@@ -111,12 +111,18 @@ DOTS_INLINE void dots_rows(dots_tile *t, size_t n_h, dots_tile_kernel kernel)
     kernel(t, n_h);
 }
 
+/* Whether all vectors stay in the first-level cache. */
+DOTS_INLINE bool dots_are_near(const wte__dots *job)
+{
+    return job->n_h * job->dim * sizeof *job->h <= DOTS_NEAR_BYTES;
+}
+
 /* Each row is read from memory once: by the first group of vectors, or, when all vectors stay in
  * the first-level cache, by all groups in turn, which then share the fetching. Otherwise the
  * caller's rows should be a tile that stays in the second-level cache. `most` vectors at once. */
 DOTS_INLINE void dots_run(const wte__dots *job, size_t most, dots_tile_kernel kernel)
 {
-    const bool near = job->n_h * job->dim * sizeof *job->h <= DOTS_NEAR_BYTES;
+    const bool near = dots_are_near(job);
     const bool is_long = !near && job->dim > DOTS_STRETCH + DOTS_STRETCH / 2;
     const size_t at_once = near ? DOTS_ROWS : is_long ? DOTS_LONG_ROWS : job->n_w;
     const size_t four = DOTS_ROWS * job->w_stride;

@@ -6,10 +6,10 @@
 #include "num/fast_x86.h"
 #include "num/kernels.h"
 
-FAST_KERNEL(q8_0, 64, 68, 32, 34)
-FAST_KERNEL(q4_0, 128, 72, 32, 18)
-FAST_KERNEL(q4_k, 256, 144, 256, 144)
-FAST_KERNEL(q6_k, 256, 210, 256, 210)
+FAST_KERNEL(q8_0, 32, 34, 7)
+FAST_KERNEL(q4_0, 32, 18, 3)
+FAST_KERNEL(q4_k, 256, 144, 0)
+FAST_KERNEL(q6_k, 256, 210, 5)
 
 /* A few vectors: pairs stand where the exact kernels have floats --------------------------------
  */
@@ -22,7 +22,7 @@ DOTS_INLINE __m512 last_pairs(const char *src, __mmask16 lanes)
 {
     return _mm512_maskz_loadu_ps(lanes, src);
 }
-DOTS_TILES(pairs, 4, half_f32, last_pairs, add_pairs)
+DOTS_KERNEL(pairs, 4, half_f32, last_pairs, add_pairs, DOTS_LINE_VECTORS)
 
 static void fast_few_avx512_bf16_vnni(const wte__pairs *job)
 {
@@ -36,8 +36,9 @@ static void fast_few_avx512_bf16_vnni(const wte__pairs *job)
         .dim = job->dim / 2,
         .out = job->out,
         .out_stride = job->out_stride,
+        .more = job->more,
     };
-    dots_run(&pairs, DOTS_MOST, dots_pairs_tile);
+    dots_pairs(&pairs);
 }
 
 /* Many vectors: a lane is a vector. Eight rows, of which a pair is broadcast from memory, times
