@@ -149,11 +149,10 @@ static int read_d_out(job *j)
     const size_t n = (size_t)(got->n * got->cols);
     const uint64_t dim = j->table->dim, rows = dim ? n / dim : 0;
     /* what is typed is one list of numbers, however many vectors they are */
-    if (dim == 0 || (j->got.typed ? n % dim != 0 : got->cols != dim))
-        return cli_say_fail(c, j->got.typed ? CLI_USAGE : CLI_INPUT,
-                            "--d-out: %" PRIu64
-                            " numbers in a vector, but a row of %s has %" PRIu64,
-                            got->cols, j->table->name, dim);
+    if (dim == 0 || !j->got.typed || n % dim != 0) {
+        const int refused = cli_got_width(c, &j->got, j->table->name, dim);
+        if (refused) return refused;
+    }
     j->d_out = calloc(n + 1, sizeof *j->d_out);
     if (!j->d_out) return no_memory(c);
     j->o.d_out = j->d_out;

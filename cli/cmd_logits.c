@@ -42,10 +42,12 @@ static const cli_option options[] = {
     CLI_OPTIONS_END,
 };
 
-#define TOP_MOST      65536u       /* as wte_head_top says */
-#define OUTPUT_MOST   (1ull << 30) /* more is asked for by mistake more often than not */
-#define ANSWER_BYTES  (64u << 20)  /* of a block */
-#define BLOCK_VECTORS 512u         /* more at once are no faster */
+#define LEAST_TEMPERATURE 1e-38 /* below, 1 / T is no f32 */
+#define MOST_TEMPERATURE  1e38
+#define TOP_MOST          65536u       /* as wte_head_top says */
+#define OUTPUT_MOST       (1ull << 30) /* more is asked for by mistake more often than not */
+#define ANSWER_BYTES      (64u << 20)  /* of a block */
+#define BLOCK_VECTORS     512u         /* more at once are no faster */
 
 static int no_memory(const logits_job *j)
 {
@@ -103,10 +105,14 @@ static int hidden_from_ids(logits_job *j)
     return cli_head_take(&j->head, vectors, (uint64_t)n, cols);
 }
 
-/* "3,5" */
+/* "3,5", "-1"; "-" alone is standard input. */
 static bool looks_typed(const char *text)
 {
-    return text[strspn(text, "0123456789, ")] == '\0' && text[strspn(text, ", ")];
+    for (const char *at = text; *at; at++) {
+        const bool begins = at == text || at[-1] == ',' || at[-1] == ' ';
+        if (!strchr("0123456789, ", *at) && !(*at == '-' && begins && at[1])) return false;
+    }
+    return text[strcspn(text, "0123456789")] != '\0';
 }
 
 static int typed_ids(const cli *c, const char *text, cli_ids *out)
@@ -121,7 +127,7 @@ static int typed_ids(const cli *c, const char *text, cli_ids *out)
         char *next = strpbrk(at, ", ");
         if (next) *next++ = '\0';
         if (*at && !cli_read_signed(at, &values[n++]))
-            code = cli_usage(c, "--ids: '%s' is larger than any id", at);
+            code = cli_usage(c, "--ids: '%s' is no id: a whole number below 2^63", at);
         at = next;
     }
     if (!code) code = cli_ids_typed(c, values, n, out);
@@ -221,6 +227,18 @@ static wte_status draw(logits_job *j, const wte_hidden *hidden, uint64_t first, 
     return wte_head_logprobs(table, hidden, ids, o, j->logits, j->sums, err);
 }
 
+/* No row can be drawn for it. */
+static int refuse_vector(const logits_job *j, uint64_t vector)
+{
+    const char *from = j->head.got.from ? j->head.got.from : "--id";
+    const bool typed = j->origin || j->head.got.typed;
+    return cli_say_fail(j->c, typed ? CLI_USAGE : CLI_INPUT,
+                        "%s: vector %" PRIu64
+                        " has logits that are NaN or infinity, or only rows that are left out: "
+                        "nothing can be drawn",
+                        from, vector);
+}
+
 int logits_block(logits_job *j, uint64_t first, uint64_t n)
 {
     const wte_rows *table = &j->head.table->source;
@@ -239,7 +257,10 @@ int logits_block(logits_job *j, uint64_t first, uint64_t n)
             status = wte_head_top(table, &hidden, o, j->top, j->ranked, j->sums, &err);
         break;
     }
-    return status == WTE_OK ? CLI_DONE : cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
+    if (status == WTE_OK) return CLI_DONE;
+    if (status == WTE_E_ARGUMENT && err.where != WTE_NOWHERE)
+        return refuse_vector(j, first + err.where);
+    return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
 }
 
 /* The logits themselves, block by block. */
@@ -297,8 +318,10 @@ static int check_sampling(cli *c, logits_job *j)
     cli_real(c, "min-p", 0, &min_p);
     cli_unsigned(c, "top-k", 0, &top_k);
     cli_unsigned(c, "seed", 0, &j->sample.seed);
-    if (!(temperature >= 0 && (float)temperature < INFINITY))
-        return cli_usage(c, "--temperature %g: wants 0 or more", temperature);
+    if (!(temperature == 0 ||
+          (temperature >= LEAST_TEMPERATURE && temperature <= MOST_TEMPERATURE)))
+        return cli_usage(c, "--temperature %g: wants 0, or %g to %g", temperature,
+                         LEAST_TEMPERATURE, MOST_TEMPERATURE);
     if (!(top_p >= 0 && top_p <= 1)) return cli_usage(c, "--top-p %g: wants 0 to 1", top_p);
     if (!(min_p >= 0 && min_p <= 1)) return cli_usage(c, "--min-p %g: wants 0 to 1", min_p);
     j->sample.temperature = (float)temperature;

@@ -161,7 +161,8 @@ static int queries_from_vectors(job *j)
 {
     const cli *c = j->c;
     wte_error err;
-    const int code = cli_got_read(c, "vector", &j->vector);
+    int code = cli_got_read(c, "vector", &j->vector);
+    if (!code) code = cli_got_width(c, &j->vector, j->table->name, j->table->dim);
     if (code) return code;
     const wte_got *got = &j->vector.got;
     const size_t numbers = (size_t)(got->n * got->cols);

@@ -68,6 +68,8 @@ static int read_typed(const cli *c, const char *option, const char *text, cli_go
     const size_t n = count_numbers(text);
     double *values = malloc(n * sizeof *values);
     out->typed = true;
+    snprintf(out->option, sizeof out->option, "--%s", option);
+    out->from = out->option;
     out->data = values;
     out->half_unit = malloc(n * sizeof *out->half_unit);
     if (!values || !out->half_unit) return cli_say_fail(c, CLI_OUTPUT, "out of memory");
@@ -83,17 +85,33 @@ static int read_typed(const cli *c, const char *option, const char *text, cli_go
     return CLI_DONE;
 }
 
-static wte_status read_tensor(const wte_file *f, cli_got *out, wte_error *err)
+static bool is_empty(const wte_tensor *t)
 {
-    wte_tensor tensor;
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (t->shape[i] == 0) return true;
+    return false;
+}
+
+/* [0, 576]: no vector is wider than another. */
+static int refuse_nothing(const cli *c, const char *path, const wte_tensor *t)
+{
+    char shape[256] = "";
+    size_t n = 0;
+    for (uint32_t i = 0; i < t->rank && n < sizeof shape; i++)
+        n +=
+            (size_t)snprintf(shape + n, sizeof shape - n, "%s%" PRIu64, i ? ", " : "", t->shape[i]);
+    return cli_say_fail(c, CLI_INPUT, "%s: shape [%s]: there are no numbers in it", path, shape);
+}
+
+static wte_status read_tensor(const wte_file *f, const wte_tensor *t, cli_got *out, wte_error *err)
+{
     wte_rows rows;
-    wte_status status = wte_file_tensor(f, 0, &tensor, err);
-    if (status == WTE_OK) status = wte_file_rows(f, 0, &rows, err);
+    const wte_status status = wte_file_rows(f, 0, &rows, err);
     if (status != WTE_OK) return status;
     /* the file holds that many bytes, so the product fits */
     const uint64_t numbers = rows.rows * rows.cols;
-    const bool matrix = tensor.rank > 1 && numbers > 0;
-    const uint64_t cols = matrix ? tensor.shape[tensor.rank - 1] : numbers;
+    const bool matrix = t->rank > 1;
+    const uint64_t cols = matrix ? t->shape[t->rank - 1] : numbers;
     out->data = malloc((size_t)numbers * wte_dtype_bytes(rows.dtype) + 1);
     if (!out->data) return WTE_E_MEMORY;
     out->got = (wte_got){ out->data, rows.dtype, 0, matrix ? numbers / cols : 1, cols, NULL };
@@ -103,6 +121,7 @@ static wte_status read_tensor(const wte_file *f, cli_got *out, wte_error *err)
 static int read_file(const cli *c, const char *option, const char *path, cli_got *out)
 {
     wte_file *f;
+    wte_tensor t;
     wte_error err = { WTE_E_MEMORY, 0, WTE_NOWHERE, "out of memory for the vectors" };
     wte_status status;
     char *piped = NULL;
@@ -124,10 +143,13 @@ static int read_file(const cli *c, const char *option, const char *path, cli_got
         return cli_fail(c, status, CLI_SIDE_INPUT, &err);
     }
     const uint64_t n = wte_file_tensors(f);
+    out->from = path;
     if (n != 1)
         code = cli_say_fail(c, CLI_INPUT, "%s: has %" PRIu64 " tensors; --%s wants a file with one",
                             path, n, option);
-    else if ((status = read_tensor(f, out, &err)) != WTE_OK)
+    else if ((status = wte_file_tensor(f, 0, &t, &err)) == WTE_OK && is_empty(&t))
+        code = refuse_nothing(c, path, &t);
+    else if (status != WTE_OK || (status = read_tensor(f, &t, out, &err)) != WTE_OK)
         code = cli_fail(c, status, CLI_SIDE_INPUT, &err);
     wte_file_free(f);
     free(piped);
@@ -139,6 +161,7 @@ int cli_got_read(const cli *c, const char *option, cli_got *out)
     const char *text = cli_text(c, option), *list;
     size_t n;
     *out = (cli_got){ .typed = false };
+    if (!*text) return cli_usage(c, "--%s: neither numbers nor a file", option);
     if (!looks_typed(text, &list, &n)) {
         if (strpbrk(text, ", \t\n[") && access(text, F_OK) != 0)
             return cli_usage(c, "--%s '%s': neither numbers nor a file", option, text);
@@ -149,6 +172,14 @@ int cli_got_read(const cli *c, const char *option, cli_got *out)
     const int code = read_typed(c, option, numbers, out);
     free(numbers);
     return code;
+}
+
+int cli_got_width(const cli *c, const cli_got *got, const char *table, uint64_t dim)
+{
+    if (got->got.cols == dim) return CLI_DONE;
+    return cli_say_fail(c, got->typed ? CLI_USAGE : CLI_INPUT,
+                        "%s: %" PRIu64 " numbers in a vector, but a row of %s has %" PRIu64,
+                        got->from, got->got.cols, table, dim);
 }
 
 void cli_got_clear(cli_got *got)

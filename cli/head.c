@@ -154,30 +154,28 @@ void cli_head_close(cli_head *h)
 /* Hidden vectors --------------------------------------------------------------------------------
  */
 
-static int check_width(const cli_head *h, const char *what, int code)
-{
-    if (h->hidden.dim == h->table->dim) return CLI_DONE;
-    return cli_say_fail(
-        h->c, code, "%s: %" PRIu64 " numbers in a vector, but a row of the head %s has %" PRIu64,
-        what, h->hidden.dim, h->table->name, h->table->dim);
-}
-
 int cli_head_take(cli_head *h, float *vectors, uint64_t n, uint64_t dim)
 {
     h->widened = vectors;
     h->hidden = (wte_hidden){ vectors, WTE_F32, 0, n, dim, 0 };
-    return check_width(h, "the input table", CLI_CANNOT);
+    if (dim == h->table->dim) return CLI_DONE;
+    return cli_say_fail(h->c, CLI_CANNOT,
+                        "the input table: %" PRIu64
+                        " numbers in a vector, but a row of the head %s has %" PRIu64,
+                        dim, h->table->name, h->table->dim);
 }
 
 int cli_head_hidden(cli_head *h)
 {
     wte_error err;
+    char head[256];
     int code = cli_got_read(h->c, "hidden", &h->got);
     if (code) return code;
     const wte_got *got = &h->got.got;
     const bool taken = got->dtype == WTE_F32 || got->dtype == WTE_F16 || got->dtype == WTE_BF16;
     h->hidden = (wte_hidden){ got->data, got->dtype, 0, got->n, got->cols, 0 };
-    code = check_width(h, "--hidden", h->got.typed ? CLI_USAGE : CLI_INPUT);
+    snprintf(head, sizeof head, "the head %s", h->table->name);
+    code = cli_got_width(h->c, &h->got, head, h->table->dim);
     if (code || taken) return code;
     const size_t numbers = (size_t)(got->n * got->cols);
     h->widened = calloc(numbers + 1, sizeof *h->widened);

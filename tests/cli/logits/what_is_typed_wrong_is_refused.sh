@@ -17,9 +17,16 @@ run wte logits demo --hidden - --ids -
 run wte logits demo --hidden 1,0,0 --seed 3
 run wte logits demo --hidden 1,0,0 --sample --temperature -1
 run wte logits demo --hidden 1,0,0 --sample --temperature nan
+run wte logits demo --hidden 1,0,0 --sample --temperature 1e-60
+run wte logits demo --hidden 1,0,0 --sample --temperature 1e60
 run wte logits demo --hidden 1,0,0 --sample --top-p 1.5
 run wte logits demo --hidden 1,0,0 --sample --min-p -0.5
 run wte logits demo --hidden 1,x,0
+run wte logits demo --hidden ''
+run wte logits demo --hidden 1,0,0 --ids 3,-5
+run wte logits demo --hidden 1,0,0 --ids -1
+run wte logits demo --hidden 1,0,0 --ids 3-5
+run wte logits demo --hidden nan,0,0 --sample
 run wte logits demo --hidden 1,0,0 --precision double
 run wte logits demo --id king
 # the head was lost: nothing is put in its place unless it is asked for
