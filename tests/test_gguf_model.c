@@ -120,6 +120,54 @@ static void factors_are_llama_cpps(void **state)
     check_factor("grok", NULL, (double)78.38367176906169f, "grok: what llama.cpp takes");
 }
 
+/* What is done around the product in a file of this architecture that has these numbers, or none
+ * (0). */
+static void check_chain(const char *architecture, float logit_scale, float cap, wte_chain chain,
+                        const char *why)
+{
+    const char *dir;
+    char key[64];
+    g_begin(&g, 1, 2u + (logit_scale != 0) + (cap != 0));
+    g_pair_text(&g, "general.architecture", architecture);
+    snprintf(key, sizeof key, "%s.embedding_length", architecture);
+    g_pair_u32(&g, key, 640);
+    snprintf(key, sizeof key, "%s.logit_scale", architecture);
+    if (logit_scale != 0) g_key(&g, key, WTE__GGUF_F32);
+    if (logit_scale != 0) g_float(&g, logit_scale);
+    snprintf(key, sizeof key, "%s.final_logit_softcapping", architecture);
+    if (cap != 0) g_key(&g, key, WTE__GGUF_F32);
+    if (cap != 0) g_float(&g, cap);
+    g_tensor(&g, "token_embd.weight", 640, 1, 24, 0);
+    g_data(&g, 640);
+    wte_model *m = write_model(&dir);
+    const wte_model_output *output = wte_model_output_of(m);
+    if (memcmp(&output->chain, &chain, sizeof chain) != 0 || strcmp(output->why, why) != 0)
+        fail_msg("%s: %s", architecture, output->why);
+    wte_model_free(m);
+    test_scratch_remove(dir);
+}
+
+static void chains_are_llama_cpps(void **state)
+{
+    (void)state;
+    const wte_chain none = { 0 };
+    check_chain("llama", 0, 0, none, "");
+    check_chain("gemma2", 0, 0, (wte_chain){ .cap = 30 }, "gemma2: 30 * tanh(logits / 30)");
+    check_chain("gemma2", 0, 20, (wte_chain){ .cap = 20 }, "gemma2: 20 * tanh(logits / 20)");
+    check_chain("command-r", 0.0625f, 0, (wte_chain){ .times = 0.0625f },
+                "command-r: logits * 0.0625");
+    check_chain("granite", 8, 0, (wte_chain){ .over = 8 }, "granite: logits / 8");
+    check_chain("granitemoe", 6, 0, (wte_chain){ .over = 6 }, "granitemoe: logits / 6");
+    check_chain("minicpm", 9, 0, (wte_chain){ .hidden_over = 9 }, "minicpm: hidden / 9");
+    check_chain("minicpm", 0, 0, (wte_chain){ .hidden_over = 0.4f }, "minicpm: hidden / 0.4");
+    check_chain("minicpm3", 0, 0, (wte_chain){ .hidden_over = 2.5f }, "minicpm3: hidden / 2.5");
+    check_chain("minicpm3", 9, 0, (wte_chain){ .hidden_over = 2.5f }, "minicpm3: hidden / 2.5");
+    check_chain("grok", 0, 0, (wte_chain){ .times = 0.5773502691896257f },
+                "grok: logits * 0.577350269");
+    check_chain("grok", 0.5f, 50, (wte_chain){ .times = 0.5f, .cap = 50 },
+                "grok: logits * 0.5; grok: 50 * tanh(logits / 50)");
+}
+
 static wte_tie judge(const wte_model *m)
 {
     wte_tie tie;
@@ -359,6 +407,7 @@ static void a_table_of_blocks_is_not_turned(void **state)
 static const struct CMUnitTest tests[] = {
     TEST("the metadata are the config, and no other file is", metadata_are_the_config),
     TEST("factors are those of llama.cpp", factors_are_llama_cpps),
+    TEST("chains are those of llama.cpp", chains_are_llama_cpps),
     TEST("the one table that is stored serves both roles, whichever it is",
          one_table_serves_both_roles),
     TEST("the head alone serves both roles without a vocabulary too",

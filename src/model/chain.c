@@ -28,6 +28,10 @@ typedef struct chain_rule {
     double fallback;
 } chain_rule;
 
+/* Grok's output_multiplier_scale, and the width from which MiniCPM counts. */
+#define GROK_SCALE   0.5773502691896257
+#define MINICPM_BASE 256.0
+
 /* More than one line may serve a family. */
 static const chain_rule rules[] = {
     { "gemma2", CAP, FACT_SOFTCAP, 30 },
@@ -51,13 +55,13 @@ static const chain_rule rules[] = {
     { "cohere", TIMES, FACT_LOGIT_SCALE, 0.0625 },
     { "cohere2", TIMES, FACT_LOGIT_SCALE, 0.0625 },
     { "falcon_h1", TIMES, FACT_LM_HEAD_MULTIPLIER, 1 },
-    { "grok-1", TIMES, FACT_OUTPUT_MULTIPLIER_SCALE, 0.5773502691896257 },
-    { "grok-2", TIMES, FACT_OUTPUT_MULTIPLIER_SCALE, 0.5773502691896257 },
+    { "grok-1", TIMES, FACT_OUTPUT_MULTIPLIER_SCALE, GROK_SCALE },
+    { "grok-2", TIMES, FACT_OUTPUT_MULTIPLIER_SCALE, GROK_SCALE },
     { "grok-2", CAP, FACT_SOFTCAP, 0 },
     { "phi3small", OVER, FACT_MUP_WIDTH_MULTIPLIER, 8 },
     { "jais", TIMES, FACT_WIDTH_SCALE, 1 },
-    { "minicpm", WIDTH_OVER, FACT_DIM_MODEL_BASE, 256 },
-    { "minicpm3", WIDTH_OVER, FACT_DIM_MODEL_BASE, 256 },
+    { "minicpm", WIDTH_OVER, FACT_DIM_MODEL_BASE, MINICPM_BASE },
+    { "minicpm3", WIDTH_OVER, FACT_DIM_MODEL_BASE, MINICPM_BASE },
     { "inkling", HIDDEN_OVER, FACT_LOGITS_MUP_WIDTH_MULTIPLIER, 24 },
     { "t5", ROOT_TIED, FACT_SCALE_DECODER_OUTPUTS, 0 },
     { "mt5", ROOT_TIED, FACT_SCALE_DECODER_OUTPUTS, 0 },
@@ -173,6 +177,25 @@ wte_status wte__chain_choose(wte__config *config, const wte__facts *facts, wte__
     return WTE_OK;
 }
 
+/* What logit_scale does, and what stands for it where a file has none: llama.cpp's own numbers. */
+static enum what scale_of(const wte_model_config *said, bool found, double *number)
+{
+    const char *type = said->model_type;
+    const double width = (double)said->hidden_size;
+    if (strcmp(type, "minicpm3") == 0) { /* whatever the file says */
+        *number = width / MINICPM_BASE;
+        return HIDDEN_OVER;
+    }
+    if (strcmp(type, "minicpm") == 0) {
+        if (!found) *number = width > 0 ? MINICPM_BASE / width : 0;
+        return HIDDEN_OVER;
+    }
+    if (!found) *number = strcmp(type, "grok") == 0 ? GROK_SCALE : 0;
+    for (size_t i = 0; i < sizeof dividers / sizeof *dividers; i++)
+        if (strcmp(dividers[i], type) == 0) return OVER;
+    return TIMES;
+}
+
 /* The same from the metadata of a GGUF file, by llama.cpp's rules. */
 wte_status wte__chain_gguf(wte__config *config, const struct wte__gguf *g, wte__arena *arena,
                            wte_error *err)
@@ -181,19 +204,12 @@ wte_status wte__chain_gguf(wte__config *config, const struct wte__gguf *g, wte__
     const wte_model_config *said = &config->said;
     const char *type = said->model_type;
     double number;
-    bool found, divides = false;
+    bool found;
     wte__show(shown, type, strlen(type));
     snprintf(key, sizeof key, "%s.logit_scale", type);
     WTE_TRY(wte__gguf_number(g, key, &number, &found, err));
-    for (size_t i = 0; i < sizeof dividers / sizeof *dividers; i++)
-        divides |= strcmp(dividers[i], type) == 0;
-    const bool minicpm = strncmp(type, "minicpm", 7) == 0;
-    if (found)
-        WTE_TRY(add_step(&config->chain, shown,
-                         minicpm   ? HIDDEN_OVER
-                         : divides ? OVER
-                                   : TIMES,
-                         number, arena, err));
+    const enum what what = scale_of(said, found, &number);
+    WTE_TRY(add_step(&config->chain, shown, what, number, arena, err));
     snprintf(key, sizeof key, "%s.final_logit_softcapping", type);
     WTE_TRY(wte__gguf_number(g, key, &number, &found, err));
     if (!found) number = strcmp(type, "gemma2") == 0 ? 30 : 0;
