@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define VEC_LANES ((size_t)8)
-typedef __m256 vec;
+typedef eight vec;
 
 typedef struct row_params {
     vec scale, bias;
@@ -54,24 +54,6 @@ ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 {
     return _mm256_fmadd_ps(a, b, c);
 }
-/* Fewer than 8 go through a buffer: nothing beyond them is touched. */
-ALWAYS_INLINE vec vec_load(const char *from, size_t n)
-{
-    float part[8] = { 0 };
-    if (n == VEC_LANES) return load_8_floats(from);
-    memcpy(part, from, n * sizeof *part);
-    return _mm256_loadu_ps(part);
-}
-ALWAYS_INLINE void vec_store(char *to, vec x, size_t n)
-{
-    float part[8];
-    if (n == VEC_LANES) {
-        put_8(to, x);
-        return;
-    }
-    _mm256_storeu_ps(part, x);
-    memcpy(to, part, n * sizeof *part);
-}
 ALWAYS_INLINE void vec_stream(char *to, vec x)
 {
     _mm256_stream_ps((float *)(void *)to, x);
@@ -81,51 +63,12 @@ ALWAYS_INLINE void vec_fence(void)
     _mm_sfence();
 }
 
-#define X(name)                                                                                    \
-    ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
-    {                                                                                              \
-        (void)s;                                                                                   \
-        (void)codes;                                                                               \
-        return (row_params){ vec_zero(), vec_zero() };                                             \
-    }
-X(f32)
-X(f16)
-X(bf16)
-X(i8)
-X(q8_0)
-X(q4_0)
-#undef X
-#define X(name)                                                                                    \
-    ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
-    {                                                                                              \
-        const __m128 pair = s->f32_scale ? _mm_castsi128_ps(load_8_bytes(codes + s->scale_at))     \
-                                         : _mm_cvtph_ps(_mm_loadu_si32(codes + s->scale_at));      \
-        return (row_params){ _mm256_broadcastss_ps(pair),                                          \
-                             _mm256_broadcastss_ps(_mm_movehdup_ps(pair)) };                       \
-    }
-X(row8)
-X(row4)
-X(row2)
-#undef X
-
-#define X(name, size, eight)                                                                       \
-    ALWAYS_INLINE vec read_##name(const char *from, size_t n, const row_params *p)                 \
-    {                                                                                              \
-        char part[VEC_LANES * (size)] = { 0 };                                                     \
-        (void)p;                                                                                   \
-        if (n == VEC_LANES) return eight(from);                                                    \
-        memcpy(part, from, n *(size));                                                             \
-        return eight(part);                                                                        \
-    }
-X(f32, 4, load_8_floats)
-X(f16, 2, eight_f16)
-X(bf16, 2, eight_bf16_as_is) /* what follows makes a NaN quiet */
-X(i8, 1, eight_i8)
-X(u8, 1, eight_u8)
-#undef X
-ALWAYS_INLINE vec read_row8(const char *from, size_t n, const row_params *p)
+ALWAYS_INLINE row_params scale_and_bias(const wte__stored *s, const char *codes)
 {
-    return vec_fma(read_u8(from, n, p), p->scale, p->bias);
+    const __m128 pair = s->f32_scale ? _mm_castsi128_ps(load_8_bytes(codes + s->scale_at))
+                                     : _mm_cvtph_ps(_mm_loadu_si32(codes + s->scale_at));
+    return (row_params){ _mm256_broadcastss_ps(pair),
+                         _mm256_broadcastss_ps(_mm_movehdup_ps(pair)) };
 }
 /* Eight codes of `bits` bits each in one word. */
 ALWAYS_INLINE vec read_codes(const char *from, size_t n, const row_params *p, size_t bits)
@@ -141,15 +84,6 @@ ALWAYS_INLINE vec read_codes(const char *from, size_t n, const row_params *p, si
     const __m256i codes = _mm256_and_si256(moved, _mm256_set1_epi32((1 << b) - 1));
     return vec_fma(_mm256_cvtepi32_ps(codes), p->scale, p->bias);
 }
-ALWAYS_INLINE vec read_row4(const char *from, size_t n, const row_params *p)
-{
-    return read_codes(from, n, p, 4);
-}
-ALWAYS_INLINE vec read_row2(const char *from, size_t n, const row_params *p)
-{
-    return read_codes(from, n, p, 2);
-}
-
 /* Blocks of 32: an f16, then their integers. */
 ALWAYS_INLINE vec at_q8_0(const char *codes, size_t c, size_t n, const row_params *p)
 {
@@ -174,6 +108,7 @@ ALWAYS_INLINE vec at_q4_0(const char *codes, size_t c, size_t n, const row_param
         _mm256_broadcastss_ps(scale));
 }
 
+#include "num/bag_eights.h"
 #include "num/bag_vectors.h"
 
 #define X(name, bits) BAG_KERNELS(name, bits, avx2)

@@ -79,20 +79,6 @@ ALWAYS_INLINE void vec_fence(void)
     _mm_sfence();
 }
 
-#define X(name)                                                                                    \
-    ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
-    {                                                                                              \
-        (void)s;                                                                                   \
-        (void)codes;                                                                               \
-        return (row_params){ vec_zero(), vec_zero(), vec_zero() };                                 \
-    }
-X(f32)
-X(f16)
-X(bf16)
-X(i8)
-X(q8_0)
-X(q4_0)
-#undef X
 ALWAYS_INLINE row_params params_row8(const wte__stored *s, const char *codes)
 {
     const __m128 pair = s->f32_scale

@@ -57,88 +57,27 @@ ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 {
     return (vec){ vfmaq_f32(c.low, a.low, b.low), vfmaq_f32(c.high, a.high, b.high) };
 }
-/* Fewer than 8 go through a buffer: nothing beyond them is touched. */
-ALWAYS_INLINE vec vec_load(const char *from, size_t n)
-{
-    char part[8 * sizeof(float)] = { 0 };
-    if (n == VEC_LANES) return eight_f32(from);
-    memcpy(part, from, n * sizeof(float));
-    return eight_f32(part);
-}
-ALWAYS_INLINE void vec_store(char *to, vec x, size_t n)
-{
-    char part[8 * sizeof(float)];
-    if (n == VEC_LANES) {
-        put_8_floats(to, x);
-        return;
-    }
-    put_8_floats(part, x);
-    memcpy(to, part, n * sizeof(float));
-}
 /* As with gathering: cores see by themselves that whole lines are written. */
 ALWAYS_INLINE void vec_stream(char *to, vec x)
 {
-    put_8_floats(to, x);
+    put_8(to, x);
 }
 ALWAYS_INLINE void vec_fence(void)
 {
 }
 
-#define X(name)                                                                                    \
-    ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
-    {                                                                                              \
-        (void)s;                                                                                   \
-        (void)codes;                                                                               \
-        return (row_params){ vec_zero(), vec_zero() };                                             \
-    }
-X(f32)
-X(f16)
-X(bf16)
-X(i8)
-X(q8_0)
-X(q4_0)
-#undef X
 ALWAYS_INLINE row_params scale_and_bias(const wte__stored *s, const char *codes)
 {
     const char *at = codes + s->scale_at;
-    uint32_t halves;
+    uint32_t both;
     float pair[2];
     if (s->f32_scale) {
         memcpy(pair, at, sizeof pair);
     } else {
-        memcpy(&halves, at, sizeof halves);
-        vst1_f32(pair, vget_low_f32(vcvt_f32_f16(vreinterpret_f16_u32(vdup_n_u32(halves)))));
+        memcpy(&both, at, sizeof both);
+        vst1_f32(pair, vget_low_f32(vcvt_f32_f16(vreinterpret_f16_u32(vdup_n_u32(both)))));
     }
     return (row_params){ vec_set(pair[0]), vec_set(pair[1]) };
-}
-#define X(name)                                                                                    \
-    ALWAYS_INLINE row_params params_##name(const wte__stored *s, const char *codes)                \
-    {                                                                                              \
-        return scale_and_bias(s, codes);                                                           \
-    }
-X(row8)
-X(row4)
-X(row2)
-#undef X
-
-#define X(name, size, read)                                                                        \
-    ALWAYS_INLINE vec read_##name(const char *from, size_t n, const row_params *p)                 \
-    {                                                                                              \
-        char part[VEC_LANES * (size)] = { 0 };                                                     \
-        (void)p;                                                                                   \
-        if (n == VEC_LANES) return read(from);                                                     \
-        memcpy(part, from, n *(size));                                                             \
-        return read(part);                                                                         \
-    }
-X(f32, 4, eight_f32)
-X(f16, 2, eight_f16)
-X(bf16, 2, eight_bf16_as_is) /* what follows makes a NaN quiet */
-X(i8, 1, eight_i8)
-X(u8, 1, eight_u8)
-#undef X
-ALWAYS_INLINE vec read_row8(const char *from, size_t n, const row_params *p)
-{
-    return vec_fma(read_u8(from, n, p), p->scale, p->bias);
 }
 /* Four codes of `bits` bits each, of which the first is in the lowest bits of the word. */
 ALWAYS_INLINE float32x4_t four_codes(uint32_t word, size_t bits)
@@ -157,15 +96,6 @@ ALWAYS_INLINE vec read_codes(const char *from, size_t n, const row_params *p, si
     const vec codes = { four_codes(word, bits), four_codes(word >> 4 * bits, bits) };
     return vec_fma(codes, p->scale, p->bias);
 }
-ALWAYS_INLINE vec read_row4(const char *from, size_t n, const row_params *p)
-{
-    return read_codes(from, n, p, 4);
-}
-ALWAYS_INLINE vec read_row2(const char *from, size_t n, const row_params *p)
-{
-    return read_codes(from, n, p, 2);
-}
-
 /* Blocks of 32: an f16, then their integers. */
 ALWAYS_INLINE vec at_q8_0(const char *codes, size_t c, size_t n, const row_params *p)
 {
@@ -186,6 +116,7 @@ ALWAYS_INLINE vec at_q4_0(const char *codes, size_t c, size_t n, const row_param
                    vec_set(block_half((const uint8_t *)block)));
 }
 
+#include "num/bag_eights.h"
 #include "num/bag_vectors.h"
 
 #define X(name, bits) BAG_KERNELS(name, bits, neon)

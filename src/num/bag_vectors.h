@@ -4,7 +4,7 @@
  *     row_params             what the rowwise readers need of a row: scale and bias, or values
  *     read_<type>(from, n, p)      n <= VEC_LANES elements, which begin with a byte; no byte beyond
  *     at_<block type>(codes, c, n, p)      VEC_LANES elements from column c on, a multiple of it
- *     params_<type>(stored, codes)    of the row whose elements begin there
+ *     params_<type>(stored, codes)    of the rowwise types: of the row whose elements begin there
  *     vec_zero, vec_set, vec_add, vec_mul, vec_fma, vec_div, vec_max (a > b ? a : b)
  *     vec_pick               by where a > b, else c; of any bits
  *     vec_number             an integer in all lanes
@@ -55,6 +55,22 @@ typedef vec (*read_vec)(const char *from, size_t n, const row_params *p);
 /* n elements from column c on of the row whose elements begin at `codes`. */
 typedef vec (*read_at)(const char *codes, size_t c, size_t n, const row_params *p);
 typedef row_params (*read_params)(const wte__stored *s, const char *row);
+
+/* Other types want nothing of a row. */
+#define X(name)                                                                                    \
+    BAG_INLINE row_params params_##name(const wte__stored *s, const char *codes)                   \
+    {                                                                                              \
+        (void)s;                                                                                   \
+        (void)codes;                                                                               \
+        return (row_params){ .scale = vec_zero() };                                                \
+    }
+X(f32)
+X(f16)
+X(bf16)
+X(i8)
+X(q8_0)
+X(q4_0)
+#undef X
 
 /* How elements join what is there; the last two note whose they are, too. */
 typedef enum bag_way {
@@ -167,7 +183,9 @@ BAG_INLINE void walk_row(const bag_walk *walk, size_t i, const char *next, bag_p
     __builtin_prefetch(next + walk->from->row_bytes - 1);
     for (; cols - c >= line; c += line) {
         __builtin_prefetch(next + c * bits / 8);
-        for (size_t k = c; k < c + line; k += VEC_LANES) {
+        BAG_UNROLLED
+        for (size_t v = 0; v < line; v += VEC_LANES) {
+            const size_t k = c + v;
             const vec x = read(codes, k, VEC_LANES, &p);
             if (walk->stream)
                 vec_stream(place.to + k * sizeof(float), bag_join(walk->way, x, x, by));

@@ -1,5 +1,5 @@
 /* What comes after products, softmax, its gradient and outer products under NEON. For
- * kernel_neon.c, which has `eight`, eight_f32, put_8_floats and add_16. */
+ * kernel_neon.c, which has `eight`, eight_f32, put_8 and add_16. */
 #ifndef WTE_SRC_NUM_HEAD_NEON_H
 #define WTE_SRC_NUM_HEAD_NEON_H
 #include <arm_neon.h>

@@ -7,12 +7,12 @@
 #include "num/inlined.h"
 #include "num/kernels.h"
 #include "num/row_mark.h"
-#include "num/sums.h"
 
 /* Loops take eight f32 at a time, in two registers: as many as there are f16 in one. */
 typedef struct eight {
     float32x4_t low, high;
 } eight;
+typedef uint16x8_t halves;
 
 /* Loads and stores go by bytes, which may lie anywhere. */
 ALWAYS_INLINE uint8x16_t load_16(const void *src)
@@ -31,7 +31,7 @@ ALWAYS_INLINE void put_4_floats(void *dst, float32x4_t x)
 {
     vst1q_u8(dst, vreinterpretq_u8_f32(x));
 }
-ALWAYS_INLINE void put_8_floats(char *dst, eight x)
+ALWAYS_INLINE void put_8(char *dst, eight x)
 {
     put_4_floats(dst, x.low);
     put_4_floats(dst + 16, x.high);
@@ -39,19 +39,22 @@ ALWAYS_INLINE void put_8_floats(char *dst, eight x)
 
 /* Widening: eight elements at a time --------------------------------------------------------- */
 
-typedef eight (*eight_to_f32)(const char *src);
-
-/* `read` reads 8 elements of `size` bytes. The last ones, if fewer, go through a buffer of zeros:
- * nothing beyond src + n is read. Inlined, so that each kernel becomes its own loop. */
-ALWAYS_INLINE void widen(const char *src, char *dst, size_t n, size_t size, eight_to_f32 read)
+ALWAYS_INLINE eight eight_f32(const char *src)
 {
-    for (; n >= 8; n -= 8, src += 8 * size, dst += 8 * sizeof(float)) put_8_floats(dst, read(src));
-    if (n == 0) return;
-    char in[8 * sizeof(double)] = { 0 }, out[8 * sizeof(float)];
-    memcpy(in, src, n * size);
-    put_8_floats(out, read(in));
-    memcpy(dst, out, n * sizeof(float));
+    return (eight){ load_4_floats(src), load_4_floats(src + 16) };
 }
+ALWAYS_INLINE void put_halves(char *out, halves values)
+{
+    vst1q_u8((uint8_t *)out, vreinterpretq_u8_u16(values));
+}
+ALWAYS_INLINE void four_to_f64(const char *from, char *to)
+{
+    const float32x4_t x = load_4_floats(from);
+    vst1q_u8((uint8_t *)to, vreinterpretq_u8_f64(vcvt_f64_f32(vget_low_f32(x))));
+    vst1q_u8((uint8_t *)to + 16, vreinterpretq_u8_f64(vcvt_high_f64_f32(x)));
+}
+
+#include "num/eights.h"
 
 ALWAYS_INLINE eight eight_of_s16(int16x8_t x)
 {
@@ -63,8 +66,8 @@ ALWAYS_INLINE eight eight_of_u16(uint16x8_t x)
 }
 ALWAYS_INLINE eight eight_of_f16(uint16x8_t x)
 {
-    const float16x8_t halves = vreinterpretq_f16_u16(x);
-    return (eight){ vcvt_f32_f16(vget_low_f16(halves)), vcvt_high_f32_f16(halves) };
+    const float16x8_t f16 = vreinterpretq_f16_u16(x);
+    return (eight){ vcvt_f32_f16(vget_low_f16(f16)), vcvt_high_f32_f16(f16) };
 }
 ALWAYS_INLINE float32x4_t four_f64(const char *src)
 {
@@ -73,10 +76,6 @@ ALWAYS_INLINE float32x4_t four_f64(const char *src)
     return vcvt_high_f32_f64(vcvt_f32_f64(low), high);
 }
 
-ALWAYS_INLINE eight eight_f32(const char *src)
-{
-    return (eight){ load_4_floats(src), load_4_floats(src + 16) };
-}
 ALWAYS_INLINE eight eight_f64(const char *src)
 {
     return (eight){ four_f64(src), four_f64(src + 32) };
@@ -190,20 +189,6 @@ WIDENED(X)
 
 /* Narrowing to 16 bits ----------------------------------------------------------------------- */
 
-typedef uint16x8_t (*eight_from_f32)(eight x);
-
-ALWAYS_INLINE void narrow(const char *src, char *dst, size_t n, eight_from_f32 round)
-{
-    for (; n >= 8; n -= 8, src += 8 * sizeof(float), dst += 8 * sizeof(uint16_t))
-        vst1q_u8((uint8_t *)dst, vreinterpretq_u8_u16(round(eight_f32(src))));
-    if (n == 0) return;
-    char in[8 * sizeof(float)] = { 0 };
-    uint16_t out[8];
-    memcpy(in, src, n * sizeof(float));
-    vst1q_u16(out, round(eight_f32(in)));
-    memcpy(dst, out, n * sizeof(uint16_t));
-}
-
 ALWAYS_INLINE uint16x8_t eight_to_f16(eight x)
 {
     return vreinterpretq_u16_f16(vcvt_high_f16_f32(vcvt_f16_f32(x.low), x.high));
@@ -223,31 +208,7 @@ ALWAYS_INLINE uint16x8_t eight_to_bf16(eight x)
     return vshrn_high_n_u32(vshrn_n_u32(four_to_bf16(x.low), 16), four_to_bf16(x.high), 16);
 }
 
-static void f32_to_f16_neon(const void *src, void *dst, size_t n)
-{
-    narrow(src, dst, n, eight_to_f16);
-}
-static void f32_to_bf16_neon(const void *src, void *dst, size_t n)
-{
-    narrow(src, dst, n, eight_to_bf16);
-}
-
-static void f32_to_f64_neon(const void *src, void *dst, size_t n)
-{
-    const char *in = src;
-    char *out = dst;
-    for (; n >= 4; n -= 4, in += 4 * sizeof(float), out += 4 * sizeof(double)) {
-        const float32x4_t x = load_4_floats(in);
-        vst1q_u8((uint8_t *)out, vreinterpretq_u8_f64(vcvt_f64_f32(vget_low_f32(x))));
-        vst1q_u8((uint8_t *)out + 16, vreinterpretq_u8_f64(vcvt_high_f64_f32(x)));
-    }
-    for (; n; n--, in += sizeof(float), out += sizeof(double)) {
-        float value;
-        memcpy(&value, in, sizeof value);
-        const double wide = (double)value;
-        memcpy(out, &wide, sizeof wide);
-    }
-}
+NARROW_KERNELS(neon)
 
 /* Blocks ------------------------------------------------------------------------------------- */
 
@@ -279,12 +240,7 @@ ALWAYS_INLINE void encode_q8_0(const char *src, uint8_t *block)
         vst1_u8(block + 2 + 8 * i,
                 vreinterpret_u8_s8(vmovn_s16(vcombine_s16(q[2 * i], q[2 * i + 1]))));
 }
-static void f32_to_q8_0_neon(const void *src, void *dst, size_t n)
-{
-    const char *in = src;
-    uint8_t *block = dst;
-    for (; n; n--, in += 32 * sizeof(float), block += 34) encode_q8_0(in, block);
-}
+Q8_0_KERNEL(neon)
 
 /* Gathering rows ----------------------------------------------------------------------------- */
 
@@ -413,82 +369,16 @@ ALWAYS_INLINE void finish_stats(const row_sums *sums, wte__row_stats *out)
 #include "num/row_stats.h"
 ROW_STATS_KERNELS(neon)
 
-/* Sums of products --------------------------------------------------------------------------- */
-
-/* Lanes 4k to 4k + 3 of both sums of a row. */
-typedef struct product_sums {
-    float32x4_t first[8], square[8];
-} product_sums;
-
-/* How the elements of a group are taken. */
-typedef struct taking {
-    bool distances, squares;
-} taking;
-
-ALWAYS_INLINE void add_four(product_sums *sums, size_t k, float32x4_t x, float32x4_t other,
-                            taking how)
-{
-    const float32x4_t apart = vsubq_f32(x, other);
-    sums->first[k] = how.distances ? vfmaq_f32(sums->first[k], apart, apart)
-                                   : vfmaq_f32(sums->first[k], x, other);
-    if (how.squares) sums->square[k] = vfmaq_f32(sums->square[k], x, x);
-}
-ALWAYS_INLINE void add_group(product_sums *sums, const char *row, const float *q, size_t size,
-                             eight_to_f32 read, taking how)
-{
-    UNROLLED
-    for (size_t k = 0; k < 4; k++) {
-        const eight x = read(row + 8 * k * size), other = eight_f32((const char *)(q + 8 * k));
-        add_four(sums, 2 * k, x.low, other.low, how);
-        add_four(sums, 2 * k + 1, x.high, other.high, how);
-    }
-}
-
-ALWAYS_INLINE float sum_of_lanes(const float32x4_t lane[8])
-{
-    return add_16(vaddq_f32(lane[0], lane[4]), vaddq_f32(lane[1], lane[5]),
-                  vaddq_f32(lane[2], lane[6]), vaddq_f32(lane[3], lane[7]));
-}
-
-/* The last elements go through buffers of zeros, which add nothing to their lanes. */
-ALWAYS_INLINE void sum_rows(const sums_job *job, size_t size, eight_to_f32 read, bool distances)
-{
-    const size_t whole = job->dim - job->dim % LANES, left = job->dim - whole;
-    const size_t squared = job->squared < whole ? job->squared : whole;
-    const taking with = { distances, true }, without = { distances, false };
-    float q_left[LANES] = { 0 };
-    char row_left[LANES * sizeof(float)] = { 0 };
-    if (left) memcpy(q_left, job->q + whole, left * sizeof(float));
-    for (size_t r = 0; r < job->n_rows; r++) {
-        const char *row = job->rows + r * job->dim * size;
-        product_sums sums;
-        UNROLLED
-        for (size_t k = 0; k < 8; k++) sums.first[k] = sums.square[k] = vdupq_n_f32(0);
-        for (size_t i = 0; i < squared; i += LANES)
-            add_group(&sums, row + i * size, job->q + i, size, read, with);
-        for (size_t i = squared; i < whole; i += LANES)
-            add_group(&sums, row + i * size, job->q + i, size, read, without);
-        if (left) {
-            memcpy(row_left, row + whole * size, left * size);
-            if (job->squared > whole)
-                add_group(&sums, row_left, q_left, size, read, with);
-            else
-                add_group(&sums, row_left, q_left, size, read, without);
-        }
-        job->out[2 * r] = sum_of_lanes(sums.first);
-        job->out[2 * r + 1] = sum_of_lanes(sums.square);
-    }
-}
-
-SUMS_KERNELS(f32, neon, sum_rows, 4, eight_f32)
-SUMS_KERNELS(f16, neon, sum_rows, 2, eight_f16)
-SUMS_KERNELS(bf16, neon, sum_rows, 2, eight_bf16_as_is)
-
 #include "num/bag_neon.h"
 #include "num/chance.h"
 #include "num/dots_neon.h"
 #include "num/optim_neon.h"
 #include "num/scatter_neon.h"
+#include "num/sums_eights.h"
+
+SUMS_KERNELS(f32, neon, sum_rows, 4, eight_f32)
+SUMS_KERNELS(f16, neon, sum_rows, 2, eight_f16)
+SUMS_KERNELS(bf16, neon, sum_rows, 2, eight_bf16_as_is)
 
 CHANCE_KERNELS(neon)
 
