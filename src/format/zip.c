@@ -251,7 +251,7 @@ static wte_status settle(wte__zip *z, wte_error *err)
     wte__free(z->allocator, scratch, z->n * sizeof *scratch);
     for (size_t i = 0; i < z->n; i++) {
         const wte__zip_entry *e = &z->entries[i];
-        z->directory[e->name - z->directory + e->name_bytes] = '\0';
+        z->directory[(size_t)(e->name - z->directory) + e->name_bytes] = '\0';
         const wte_bytes name = { (const uint8_t *)e->name, e->name_bytes };
         uint64_t number = i;
         bool found;

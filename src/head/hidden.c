@@ -98,7 +98,7 @@ static wte_status load_pairs(wte__pass *p, uint8_t *memory, wte_error *err)
         WTE_TRY(widen(p, i, wide, err));
         k->fast_round(wide, p->form == WTE__FORM_FEW ? out + i * dim : one, dim);
         if (p->form == WTE__FORM_FEW) continue;
-        uint16_t *to = out + wte__pairs_at(dim, i, 0);
+        uint16_t *to = out + wte__pairs_at(dim, (size_t)i, 0);
         for (size_t pair = 0; pair < dim; pair += 2, to += 2 * WTE__PAIRS_LANES)
             memcpy(to, one + pair, 2 * sizeof *one);
     }

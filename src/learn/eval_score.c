@@ -274,7 +274,7 @@ wte_status wte_eval_analogies(const wte_rows *table, const uint64_t *rows, uint6
         status = ask_all(&a, n, a.queries + (uint64_t)AT_ONCE * table->cols, err);
     }
     wte__unit_free(&a.unit);
-    wte__free(opt.allocator, a.queries, cells * sizeof *a.queries);
+    wte__free(opt.allocator, a.queries, (size_t)cells * sizeof *a.queries);
     wte__free(opt.allocator, a.asked, AT_ONCE * sizeof *a.asked);
     wte__free(opt.allocator, a.found, (size_t)AT_ONCE * TOP * sizeof *a.found);
     return status;

@@ -113,7 +113,7 @@ wte_status wte__unit_make(wte__unit *u, const wte_rows *table, const uint64_t *p
     }
     u->n = n;
     if (status == WTE_OK) status = measure(u, block, err);
-    wte__free(a, block, cells * sizeof *block);
+    wte__free(a, block, (size_t)cells * sizeof *block);
     u->rows = (wte_rows){ .rows = n,
                           .cols = table->cols,
                           .dtype = WTE_F32,
@@ -125,8 +125,8 @@ wte_status wte__unit_make(wte__unit *u, const wte_rows *table, const uint64_t *p
 
 void wte__unit_free(wte__unit *u)
 {
-    wte__free(u->allocator, u->pick, u->cap * sizeof *u->pick);
-    wte__free(u->allocator, u->norm, u->cap * sizeof *u->norm);
+    wte__free(u->allocator, u->pick, (size_t)u->cap * sizeof *u->pick);
+    wte__free(u->allocator, u->norm, (size_t)u->cap * sizeof *u->norm);
     u->pick = NULL;
     u->norm = NULL;
 }
@@ -227,7 +227,7 @@ wte_status wte__cosines_run(const wte__cosines *c, wte_error *err)
     if (!j.work) return wte__no_memory(err, cells, "rows in f64");
     const uint64_t chunks = c->n / PAIRS_AT_ONCE + (c->n % PAIRS_AT_ONCE != 0);
     const wte_status status = wte__parallel_try(c->pool, chunks, run_pairs, &j, err);
-    wte__free(c->allocator, j.work, cells * sizeof *j.work);
+    wte__free(c->allocator, j.work, (size_t)cells * sizeof *j.work);
     return status;
 }
 

@@ -214,7 +214,7 @@ wte_status wte__gradcheck_lookup(wte__gradcheck *g, wte_error *err)
     if (status == WTE_OK && dense)
         status = check_table(&b, WTE_GRAD_DENSE, "d_table, dense", unit, err);
     if (status == WTE_OK) status = check_table(&b, WTE_GRAD_SPARSE, "d_table, sparse", unit, err);
-    wte__free(g->o.allocator, b.d_out, cells * sizeof *b.d_out);
+    wte__free(g->o.allocator, b.d_out, (size_t)cells * sizeof *b.d_out);
     return status;
 }
 

@@ -225,7 +225,7 @@ static wte_status make_logits(plain *p, wte_error *err)
         p->n_block = p->v - p->first < AT_ONCE ? p->v - p->first : AT_ONCE;
         status = take_block(p, block, err);
     }
-    wte__free(g->o.allocator, block, cells * sizeof *block);
+    wte__free(g->o.allocator, block, (size_t)cells * sizeof *block);
     for (uint64_t k = 0; k < g->n_rows; k++) p->chosen[g->rows[k]] = 1;
     for (uint64_t i = 0; status == WTE_OK && i < g->n; i++) status = sum_position(p, i, err);
     return status;

@@ -156,7 +156,7 @@ static void find_rows(wte__lm_plan *p)
     for (uint64_t i = 0; i < train.words && p->unknown == WTE_NOWHERE; i++) {
         uint64_t n;
         const char *text = wte_token_list_text(words, i, &n);
-        if (n == sizeof unk - 1 && memcmp(text, unk, n) == 0) p->unknown = i;
+        if (n == sizeof unk - 1 && memcmp(text, unk, (size_t)n) == 0) p->unknown = i;
     }
     if (p->unknown == WTE_NOWHERE && (train.unknown || valid.unknown)) p->unknown = p->rows++;
 }

@@ -242,7 +242,7 @@ static uint64_t largest_group(nearness *t, uint64_t *most)
     const wte__checking *k = t->k;
     const uint64_t rows = k->stored.rows;
     uint64_t best = 0;
-    memset(t->size, 0, rows * sizeof *t->size);
+    memset(t->size, 0, (size_t)rows * sizeof *t->size);
     for (uint64_t row = 0; row < rows; row++)
         if (wte__check_has_token(k, row)) t->size[t->leader[row]]++;
     for (uint64_t row = 1; row < rows; row++)

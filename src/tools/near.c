@@ -294,8 +294,8 @@ static wte_status allocate(search *s, wte_error *err)
                          " queries are more than memory can hold",
                          s->top, s->n);
     s->queries = wte__alloc_array(a, s->n, sizeof *s->queries);
-    s->lanes = wte__alloc_zeroed(a, s->n_lanes * sizeof *s->lanes);
-    s->used = wte__alloc_zeroed(a, s->n_heaps * sizeof *s->used);
+    s->lanes = wte__alloc_zeroed(a, (size_t)s->n_lanes * sizeof *s->lanes);
+    s->used = wte__alloc_zeroed(a, (size_t)s->n_heaps * sizeof *s->used);
     s->heaps = wte__alloc_array(a, s->heaps_bytes, 1);
     if (!s->queries || !s->lanes || !s->used || !s->heaps)
         return wte__no_memory(err, s->heaps_bytes, "the nearest rows");
@@ -380,8 +380,8 @@ wte_status wte_rows_near(const wte_rows *table, const float *queries, uint64_t n
     for (uint64_t i = 0; status == WTE_OK && i < n; i++) put_hits(&s, i, wanted, hits + i * wanted);
     if (status == WTE_OK) put_report(&s);
     wte__free(opt.allocator, s.queries, (size_t)n * sizeof *s.queries);
-    wte__free(opt.allocator, s.lanes, s.n_lanes * sizeof *s.lanes);
-    wte__free(opt.allocator, s.used, s.n_heaps * sizeof *s.used);
-    wte__free(opt.allocator, s.heaps, s.heaps_bytes);
+    wte__free(opt.allocator, s.lanes, (size_t)s.n_lanes * sizeof *s.lanes);
+    wte__free(opt.allocator, s.used, (size_t)s.n_heaps * sizeof *s.used);
+    wte__free(opt.allocator, s.heaps, (size_t)s.heaps_bytes);
     return status;
 }

@@ -56,7 +56,8 @@ void wte__optim_begin(wte_optim *o, uint64_t first)
     for (uint64_t r = 0; r < o->shape.rows; r++) {
         const uint64_t rank = wte__optim_rank_of(o, r);
         if (wte__optim_trains(o, r) && rank >= first)
-            o->widen(o->data + r * o->row_bytes, wte__optim_at(o, WTE__OPTIM_MASTER, rank), cols);
+            o->widen(o->data + r * o->row_bytes, wte__optim_at(o, WTE__OPTIM_MASTER, rank),
+                     (size_t)cols);
     }
 }
 

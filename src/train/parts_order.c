@@ -83,7 +83,7 @@ static void count_slice(void *ctx, uint64_t number)
     const wte__order_slice *s = &o->slice[number];
     const uint64_t mask = (UINT64_C(1) << o->bits) - 1;
     uint32_t *place = places_of(o, number);
-    memset(place, 0, (mask + 1) * sizeof *place);
+    memset(place, 0, (size_t)(mask + 1) * sizeof *place);
     for (uint64_t i = s->begin; i < s->begin + s->keys; i++) place[o->key[i] >> o->shift & mask]++;
 }
 
