@@ -99,6 +99,10 @@ struct wte__arena_block {
     size_t size, used; /* of the whole block, this header included */
 };
 
+/* What stands before the first piece, which begins at a multiple of 8 also where pointers have four
+ * bytes. */
+#define ARENA_HEAD ((sizeof(struct wte__arena_block) + 7) & ~(size_t)7)
+
 void wte__arena_init(wte__arena *arena, const wte_allocator *a)
 {
     arena->allocator = a;
@@ -113,11 +117,11 @@ void *wte__arena_take(wte__arena *arena, size_t bytes)
     struct wte__arena_block *block = arena->blocks;
     if (!block || block->size - block->used < bytes) {
         size_t size = arena->next_block;
-        if (size < bytes + sizeof *block) size = bytes + sizeof *block;
+        if (size < bytes + ARENA_HEAD) size = bytes + ARENA_HEAD;
         block = wte__alloc(arena->allocator, size);
         if (!block) return NULL;
         block->size = size;
-        block->used = (sizeof *block + 7) & ~(size_t)7;
+        block->used = ARENA_HEAD;
         /* a block made for one large piece goes behind the current one, which may still have room
          */
         if (size > arena->next_block && arena->blocks) {
