@@ -110,7 +110,13 @@ static int check_values(const cli *c)
 {
     static const char *const above_zero[] = { "lr", "negative-power", "time-limit",
                                               "checkpoint-every" };
+    static const char *const not_below[] = { "sample", "clip", "projection-decay" };
     static const char *const counted[] = { "min-count", "max-words" };
+    for (size_t i = 0; i < sizeof not_below / sizeof *not_below; i++) {
+        double value;
+        if (cli_real(c, not_below[i], 1, &value) && !(value >= 0))
+            return cli_usage(c, "--%s %g: wants 0 or more", not_below[i], value);
+    }
     for (size_t i = 0; i < sizeof above_zero / sizeof *above_zero; i++) {
         double value;
         if (cli_real(c, above_zero[i], 1, &value) && value == 0)

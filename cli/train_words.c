@@ -52,7 +52,7 @@ static int read_options(run *r)
         if (cli_unsigned(c, above_zero[i], 1, &value) && value == 0)
             return cli_usage(c, "--%s must be above 0", above_zero[i]);
     }
-    if (cli_given(c, "sample") && !(o->sample > 0)) o->sample = -1;
+    if (cli_given(c, "sample") && o->sample == 0) o->sample = -1; /* never */
     static const char *const drawn[] = { "negative", "negative-power" };
     for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
         if (o->hierarchical && cli_given(c, drawn[i]))
@@ -149,7 +149,9 @@ static int make_words(run *r)
     char tokens[32], words[32], unknown[32], bytes[32];
     wte_corpus_get(r->corpus, &corpus);
     wte_status status = wte_words_plan(r->corpus, &r->opt, &plan, &err);
-    if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_INPUT, &err);
+    const bool typed = status == WTE_E_ARGUMENT || status == WTE_E_LIMIT;
+    if (status != WTE_OK)
+        return cli_fail(r->c, status, typed ? CLI_SIDE_TYPED : CLI_SIDE_INPUT, &err);
     cli_note(r->c, "%s words of the text, %s different ones kept, %s not known",
              cli_grouped(tokens, corpus.tokens), cli_grouped(words, plan.rows),
              cli_grouped(unknown, corpus.unknown));
@@ -232,6 +234,10 @@ static void print_result(const run *r)
     wte_words_info info;
     const wte_train_status *s = &r->log.last;
     wte_words_get(r->words, &info);
+    if (isnan(info.loss))
+        cli_note(r->c,
+                 "nothing was learned: no two words stood together among those that were kept; "
+                 "--sample 0 leaves no frequent ones out");
     if (r->c->json) {
         cli_json j;
         cli_json_begin_line(&j, stdout, "wte.train/1");

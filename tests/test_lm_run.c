@@ -459,8 +459,9 @@ static void settings_without_sense_are_refused(void **state)
     REFUSED(max_bytes, 1000, WTE_E_LIMIT, "training a table of 11 x 3 takes ");
     REFUSED(context, 400, WTE_E_FORMAT,
             "the corpus has 400 words to train on, but 400 predict the next one");
-    REFUSED(hold_out, 300, WTE_E_FORMAT,
-            "the text for validation has no more words than the 2 that predict the next one");
+    REFUSED(
+        hold_out, 300, WTE_E_FORMAT,
+        "/text: the part for validation has no more words than the 2 that predict the next one");
     wte_lm_options o = lm_options();
     o.hold_out = 5;
     assert_fails(wte_lm_create(c, c, &o, &lm, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,

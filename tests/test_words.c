@@ -371,6 +371,12 @@ static void corpora_that_teach_nothing_are_refused(void **state)
     assert_fails(wte_words_plan(c, &opt, &info, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
                  "'word' is its only known word");
     wte_corpus_free(c);
+    snprintf(path, sizeof path, "%s/one a line", folder);
+    test_write_file(path, "word\n\nword\n", 11); /* ends of lines are no words to be told from */
+    assert_ok(wte_corpus_open(path, NULL, &c, &err), err);
+    assert_fails(wte_words_plan(c, &opt, &info, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+                 "'word' is its only known word");
+    wte_corpus_free(c);
     const uint16_t ids[] = { 3, 3, 3, 1 };
     test_write_file(path, ids, sizeof ids);
     how.ids_type = WTE_U16;

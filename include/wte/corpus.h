@@ -10,8 +10,8 @@ extern "C" {
 
 /** Words of a text are what stands between white space (space, tab, CR, VT, FF, NUL); a line end is
  *  the word "</s>", as in word2vec and fastText. Words are bytes: what is no UTF-8 stays as it is,
- * and is counted. A file of ids (.npy of u16, i32, u32, i64; or raw) has words "0", "1", ... and no
- * lines. Never held in memory: of any size. */
+ * and is counted; a mark of UTF-8 before the first word is none. A file of ids (.npy of u16, i32,
+ * u32, i64; or raw) has words "0", "1", ... and no lines. Never held in memory: of any size. */
 typedef struct wte_corpus wte_corpus;
 
 typedef struct wte_corpus_options {
@@ -50,7 +50,7 @@ typedef struct wte_corpus_info {
  *  order of their first appearance; with a vocab or ids they are what they are.
  *
  *  returns  E_FORMAT for an empty corpus (no known word); E_LIMIT for a word over 4096 bytes
- *           (where = its offset) or too many different words; E_IO */
+ *           (where = its offset) or too many different words; E_UNSUPPORTED for UTF-16; E_IO */
 WTE_API WTE_MUST_CHECK wte_status wte_corpus_open(const char *path, const wte_corpus_options *opt,
                                                   wte_corpus **out, wte_error *err);
 WTE_API void wte_corpus_free(wte_corpus *c); /* NULL is fine */

@@ -61,11 +61,27 @@ static wte_status report_bytes(counter *k, wte_error *err)
     return wte__fail(err, WTE_E_CANCELLED, WTE_NOWHERE, "counting words was stopped");
 }
 
+/* Every second byte of such a text is a white space to us, and every word a letter. */
+static wte_status check_utf16(const wte_corpus *c, wte_error *err)
+{
+    uint8_t head[2];
+    char shown[WTE__NAME_SHOWN];
+    if (c->file.size < sizeof head) return WTE_OK;
+    WTE_TRY(wte__file_read_at(&c->file, 0, head, sizeof head, c->path, err));
+    if ((head[0] != 0xff || head[1] != 0xfe) && (head[0] != 0xfe || head[1] != 0xff)) return WTE_OK;
+    return wte__fail(
+        err, WTE_E_UNSUPPORTED, 0,
+        "%s: begins as UTF-16 does, but words are cut out of UTF-8 (iconv -f UTF-16 -t "
+        "UTF-8 makes it that)",
+        wte__show_path(shown, c->path));
+}
+
 static wte_status count_text(counter *k, wte_error *err)
 {
     wte_bytes words[BATCH];
     uint64_t hash[BATCH];
     size_t n;
+    WTE_TRY(check_utf16(k->c, err));
     WTE_TRY(wte__scan_start(&k->scan, 0, false, err));
     for (;;) {
         WTE_TRY(wte__scan_words(&k->scan, words, BATCH, &n, err));

@@ -1,5 +1,6 @@
 /* Words cut out of a text. A line may be of any length, since only a word has to fit the window. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "learn/corpus.h"
@@ -43,9 +44,24 @@ static wte_status refill(wte__scan *s, wte_error *err)
     return WTE_OK;
 }
 
+/* What some programs put before a text to say that it is UTF-8: no part of its first word. */
+static const uint8_t mark[3] = { 0xef, 0xbb, 0xbf };
+
+static wte_status has_mark(const wte__scan *s, bool *has, wte_error *err)
+{
+    uint8_t head[sizeof mark];
+    *has = s->file->size >= sizeof mark;
+    if (*has) WTE_TRY(wte__file_read_at(s->file, 0, head, sizeof head, s->path, err));
+    *has = *has && memcmp(head, mark, sizeof mark) == 0;
+    return WTE_OK;
+}
+
 wte_status wte__scan_start(wte__scan *s, uint64_t at, bool whole, wte_error *err)
 {
-    const bool behind_word = whole && at > 0;
+    bool marked = false;
+    if (at <= sizeof mark) WTE_TRY(has_mark(s, &marked, err));
+    if (marked && (whole || at == 0)) at = sizeof mark; /* a word begins there */
+    const bool behind_word = whole && at > 0 && !marked;
     s->base = at - behind_word; /* the byte before tells whether a word goes on */
     s->next = s->filled = 0;
     WTE_TRY(refill(s, err));

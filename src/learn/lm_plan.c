@@ -164,6 +164,7 @@ static void find_rows(wte__lm_plan *p)
 static wte_status count_words(wte__lm_plan *p, wte_error *err)
 {
     const uint64_t c = p->o.context;
+    char shown[WTE__NAME_SHOWN];
     wte_corpus_info info;
     wte_corpus_get(p->train, &info);
     uint64_t words = info.tokens;
@@ -187,17 +188,18 @@ static wte_status count_words(wte__lm_plan *p, wte_error *err)
         WTE_TRY(status);
         if (p->valid_words == 0)
             return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
-                             "the text for validation has no more words than the %" PRIu64
+                             "%s: %s has no more words than the %" PRIu64
                              " that predict the next one",
-                             c);
+                             wte__show_path(shown, p->valid_text->path),
+                             p->valid ? "the text for validation" : "the part for validation", c);
     }
     /* of a part held out, as many as are its context are neither trained nor tried */
     if (p->o.hold_out) words = words > p->valid_words + c ? words - p->valid_words - c : 0;
     if (words <= c)
         return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
-                         "the corpus has %" PRIu64 " words to train on, but %" PRIu64
+                         "%s: the corpus has %" PRIu64 " words to train on, but %" PRIu64
                          " predict the next one",
-                         words, c);
+                         wte__show_path(shown, p->train->path), words, c);
     p->train_words = words - c;
     p->epoch_steps = (p->train_words - 1) / p->o.batch + 1;
     /* whole mini-batches but for the last of an epoch; nothing beyond the corpus */

@@ -66,13 +66,13 @@ static wte_status check_options(const wte_words_options *o, wte_error *err)
     return WTE_OK;
 }
 
-/* Words that can be drawn: one alone has nothing to be told from. */
-static wte_status check_words(const wte_corpus *c, wte_error *err)
+/* Words that can be drawn: one alone has nothing to be told from but the ends of its lines. */
+static wte_status check_words(const wte_corpus *c, uint64_t line_end, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN], word[WTE__NAME_SHOWN];
     uint64_t seen = 0, only = 0;
     for (uint64_t i = 0; i < c->info.words && seen < 2; i++) {
-        if (c->counts[i] == 0) continue;
+        if (c->counts[i] == 0 || i == line_end) continue;
         only = i;
         seen++;
     }
@@ -155,7 +155,9 @@ wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
     WTE_TRY(wte__options(&p->o, sizeof p->o, opt, err));
     fill_in(&p->o);
     WTE_TRY(check_options(&p->o, err));
-    WTE_TRY(check_words(corpus, err));
+    p->corpus = corpus;
+    find_line_end(p);
+    WTE_TRY(check_words(corpus, p->line_end, err));
     if (corpus->ids_type && p->o.max_n)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "a corpus of ids has no characters to make n-grams of");
@@ -164,7 +166,6 @@ wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                          "%" PRIu64 " epochs of %" PRIu64 " words are over 2^64 words", p->o.epochs,
                          corpus->info.tokens);
-    p->corpus = corpus;
     p->corpus_info = corpus->info;
     p->rows = corpus->info.words;
     p->in_rows = p->rows + p->o.buckets;
@@ -173,7 +174,6 @@ wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
     p->ring = 1;
     while (p->ring < 2 * p->o.window + 1) p->ring *= 2;
     p->parts = p->o.deterministic ? 1 : wte_pool_threads(p->o.pool);
-    find_line_end(p);
     p->rule.min = (uint32_t)p->o.min_n;
     p->rule.max = (uint32_t)p->o.max_n;
     p->rule.buckets = (uint32_t)p->o.buckets;
