@@ -256,6 +256,9 @@ static int check_usage(cli *c)
         return cli_usage(c, "--memory %" PRIu64 ": wants %u or more, in MiB", memory, MEMORY_LEAST);
     if (cli_given(c, "results") && !cli_given(c, "compare"))
         return cli_usage(c, "--results NEW wants --compare OLD");
+    if (cli_given(c, "results") && strcmp(cli_text(c, "compare"), "-") == 0 &&
+        strcmp(cli_text(c, "results"), "-") == 0)
+        return cli_usage(c, "--compare and --results both read standard input");
     if (cli_given(c, "tolerance") && !cli_given(c, "compare"))
         return cli_usage(c, "--tolerance belongs to --compare");
     if (cli_given(c, "list") && (cli_given(c, "compare") || c->json))

@@ -459,6 +459,18 @@ static void options_that_make_no_sense_are_told(void **state)
     bag.mode = WTE_BAG_MAX;
     assert_fails(wte_grad_bag(g, all, offsets, &bag, d_out, 0, NULL, &err), err, WTE_E_ARGUMENT,
                  WTE_NOWHERE, "needs max_at");
+    /* two bags of one id each */
+    const uint32_t one_each[] = { 0, 1 };
+    const wte_ids apart = ids_of(one_each, WTE_U32, 2);
+    uint64_t at[] = { 0, WTE_NOWHERE, 1, 0 };
+    bag.max_at = at;
+    assert_fails(wte_grad_bag(g, all, apart, &bag, d_out, 0, NULL, &err), err, WTE_E_ARGUMENT, 1,
+                 "max_at of bag 1, column 1 is 0, but the bag has 1 ids from 1 on");
+    at[3] = 2;
+    assert_fails(wte_grad_bag(g, all, apart, &bag, d_out, 0, NULL, &err), err, WTE_E_ARGUMENT, 1,
+                 "max_at of bag 1, column 1 is 2");
+    at[3] = 1;
+    assert_ok(wte_grad_bag(g, all, apart, &bag, d_out, 0, NULL, &err), err);
     wte_grad_free(g);
 }
 

@@ -407,6 +407,8 @@ static void states_beyond_any_memory_are_refused(void **state)
                  WTE_NOWHERE, "2^64 bytes or more");
     assert_fails(wte_optim_need(UINT64_C(1) << 30, 1024, WTE_F32, &opt, &bytes, &err), err,
                  WTE_E_LIMIT, WTE_NOWHERE, "but the limit is 1099511627776");
+    assert_fails(wte_optim_need(10, 10, WTE_I8, &opt, &bytes, &err), err, WTE_E_UNSUPPORTED,
+                 WTE_NOWHERE, "the table is of i8; those of f32, f16 and bf16 can be trained");
     /* 8 bytes of moments a number, 5 a row, the list of steps, the scratch of a thread */
     assert_ok(wte_optim_need(1000, 768, WTE_F32, &opt, &bytes, &err), err);
     assert_true(bytes >= 1000 * 768 * 8 + 1000 * 5 && bytes < 1000 * 768 * 8 + 1000 * 5 + 150000);

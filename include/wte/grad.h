@@ -82,9 +82,10 @@ WTE_API WTE_MUST_CHECK wte_status wte_grad_lookup(wte_grad *g, wte_ids ids, cons
                                                   wte_error *err);
 /** The way back through wte_bag_rows, with the ids, offsets and options of the forward call: sum
  *  (times the weight), mean (over the bag's members), or max (bag->max_at as the forward call has
- *  filled it: the member that was taken; NULL is E_ARGUMENT). Members that the forward call left
- *  out, by ignore_ids or mask, get nothing. bag->normalize is E_UNSUPPORTED; bag->max_norm counts
- *  as done in place (no gradient of the norm), as in PyTorch.
+ *  filled it: the member that was taken; E_ARGUMENT for NULL, and for a position outside its bag,
+ *  where = bag). Members that the forward call left out, by ignore_ids or mask, get nothing.
+ *  bag->normalize is E_UNSUPPORTED; bag->max_norm counts as done in place (no gradient of the
+ *  norm), as in PyTorch.
  *
  *  d_out      bags rows of cols numbers; the rest as wte_grad_lookup */
 WTE_API WTE_MUST_CHECK wte_status wte_grad_bag(wte_grad *g, wte_ids ids, wte_ids offsets,

@@ -69,7 +69,8 @@ typedef struct wte_optim wte_optim;
 WTE_API WTE_MUST_CHECK wte_status wte_optim_create(wte_table *t, const wte_optim_options *opt,
                                                    wte_optim **out, wte_error *err);
 WTE_API void wte_optim_free(wte_optim *o); /* NULL is fine */
-/** Bytes of state that create allocates for a table of rows x cols; for an estimate beforehand. */
+/** Bytes of state that create allocates for a table of rows x cols; for an estimate beforehand. The
+ *  errors of create. */
 WTE_API WTE_MUST_CHECK wte_status wte_optim_need(uint64_t rows, uint64_t cols, wte_dtype dtype,
                                                  const wte_optim_options *opt, uint64_t *bytes,
                                                  wte_error *err);

@@ -101,16 +101,19 @@ static void make_rule(wte_optim *o)
     };
 }
 
-static wte_status check_table(wte_table *t, wte_error *err)
+static wte_status check_dtype(wte_dtype dtype, wte_error *err)
 {
-    const wte_dtype dtype = wte_table_dtype(t);
-    if (!wte_table_data(t))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "optimizer: the table borrows its rows, and cannot be written through");
     if (dtype == WTE_F32 || dtype == WTE_F16 || dtype == WTE_BF16) return WTE_OK;
     return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
                      "optimizer: the table is of %s; those of f32, f16 and bf16 can be trained",
                      wte_dtype_name(dtype));
+}
+
+static wte_status check_table(wte_table *t, wte_error *err)
+{
+    if (wte_table_data(t)) return check_dtype(wte_table_dtype(t), err);
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                     "optimizer: the table borrows its rows, and cannot be written through");
 }
 
 wte_status wte_optim_create(wte_table *t, const wte_optim_options *opt, wte_optim **out,
@@ -173,6 +176,7 @@ wte_status wte_optim_need(uint64_t rows, uint64_t cols, wte_dtype dtype,
     WTE_TRY(wte__need(bytes, "wte_optim_need: bytes", err));
     *bytes = 0;
     WTE_TRY(wte__optim_settings(opt, &s, err));
+    WTE_TRY(check_dtype(dtype, err));
     const wte__optim_shape shape = { rows, cols, count_set(s.trainable, rows), dtype,
                                      wte_pool_threads(s.pool) };
     WTE_TRY(wte__optim_plan(&s, &shape, block, err));

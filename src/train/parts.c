@@ -124,6 +124,27 @@ wte_status wte__parts_again_lookup(uint64_t rows, uint64_t cols, const wte__bag_
     return order(&o, how, p, err);
 }
 
+/* A position outside its bag would match no member, and its gradient would be lost. */
+static wte_status check_max_at(const wte__backward *b, wte_error *err)
+{
+    const uint64_t *at = b->bag.o.max_at;
+    if (!at)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "backward: the maximum needs max_at, as the forward call filled it");
+    for (uint64_t bag = 0; bag < b->vectors; bag++) {
+        const uint64_t begin = wte__bag_begin(&b->bag, bag);
+        const uint64_t n = wte__bag_begin(&b->bag, bag + 1) - begin;
+        for (uint64_t c = 0; c < b->cols; c++, at++)
+            if (*at - begin >= n && *at != WTE_NOWHERE)
+                return wte__fail(err, WTE_E_ARGUMENT, bag,
+                                 "backward: max_at of bag %" PRIu64 ", column %" PRIu64
+                                 " is %" PRIu64 ", but the bag has %" PRIu64 " ids from %" PRIu64
+                                 " on",
+                                 bag, c, *at, n, begin);
+    }
+    return WTE_OK;
+}
+
 wte_status wte__parts_again_bag(uint64_t rows, uint64_t cols, const wte__bag_back *back,
                                 const wte_backward_options *opt, const wte_grad_options *how,
                                 wte__parts *p, wte_error *err)
@@ -131,9 +152,7 @@ wte_status wte__parts_again_bag(uint64_t rows, uint64_t cols, const wte__bag_bac
     wte__order o = { 0 };
     begin_again(p, how);
     WTE_TRY(wte__backward_bag(rows, cols, back, opt, how->allocator, &o.b, err));
-    if (o.b.bag.o.mode == WTE_BAG_MAX && !o.b.bag.o.max_at)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "backward: the maximum needs max_at, as the forward call filled it");
+    if (o.b.bag.o.mode == WTE_BAG_MAX) WTE_TRY(check_max_at(&o.b, err));
     return order(&o, how, p, err);
 }
 

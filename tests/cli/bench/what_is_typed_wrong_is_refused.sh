@@ -8,3 +8,4 @@ run wte bench --compare old.json --tolerance 1
 run wte bench --results new.json
 run wte bench --list --json
 run wte bench --compare old.json --results new.json --quick
+run wte bench --compare - --results -
