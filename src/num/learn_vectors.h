@@ -47,22 +47,22 @@ LEARN_INLINE void learn_put(float *to, vec x)
     vec_store((char *)to, x, VEC_LANES);
 }
 
-/* Columns from c on, of a constant number of vectors. */
-LEARN_INLINE void learn_mean_of(const wte__learn_rows *job, size_t c, size_t vectors, float *out)
+/* Columns from c on, a constant number. */
+LEARN_INLINE void learn_mean_of(const wte__learn_rows *job, size_t c, size_t cols, float *out)
 {
     const vec share = vec_set(1 / (float)job->n);
     vec sum[LEARN_AT_ONCE];
     UNROLLED
-    for (size_t v = 0; v < vectors; v++) sum[v] = vec_zero();
+    for (size_t v = 0; v * VEC_LANES < cols; v++) sum[v] = vec_zero();
     for (size_t i = 0; i < job->n; i++) {
         const float *row = job->table + job->rows[i] * job->stride + c;
         const vec weight = vec_set(job->weights ? job->weights[i] : 1);
         UNROLLED
-        for (size_t v = 0; v < vectors; v++) /* times 1 is exact */
+        for (size_t v = 0; v * VEC_LANES < cols; v++) /* times 1 is exact */
             sum[v] = vec_fma(weight, learn_get(row + v * VEC_LANES), sum[v]);
     }
     UNROLLED
-    for (size_t v = 0; v < vectors; v++)
+    for (size_t v = 0; v * VEC_LANES < cols; v++)
         learn_put(out + c + v * VEC_LANES, job->weights ? sum[v] : vec_mul(sum[v], share));
 }
 LEARN_INLINE void learn_mean(const wte__learn_rows *job, float *out)
@@ -70,8 +70,8 @@ LEARN_INLINE void learn_mean(const wte__learn_rows *job, float *out)
     const size_t many = LEARN_AT_ONCE * VEC_LANES;
     size_t c = 0;
     if (job->n == 0) return;
-    for (; job->cols - c >= many; c += many) learn_mean_of(job, c, LEARN_AT_ONCE, out);
-    for (; c < job->cols; c += LEARN_LANES) learn_mean_of(job, c, LEARN_LANES / VEC_LANES, out);
+    for (; job->cols - c >= many; c += many) learn_mean_of(job, c, many, out);
+    for (; c < job->cols; c += LEARN_LANES) learn_mean_of(job, c, LEARN_LANES, out);
 }
 
 LEARN_INLINE void learn_add(const wte__learn_rows *job, const float *now, const float *before)
@@ -129,8 +129,8 @@ LEARN_INLINE void learn_slopes_of(const wte__learn_pairs *job, size_t i, size_t 
 {
     learn_sums sums, more;
     learn_products(job, job->in + i, n_in, job->out + first, n, 0, sums);
-    if (VEC_LANES < LEARN_LANES) {
-        learn_products(job, job->in + i, n_in, job->out + first, n, VEC_LANES, more);
+    for (size_t lane = VEC_LANES; lane < LEARN_LANES; lane += VEC_LANES) {
+        learn_products(job, job->in + i, n_in, job->out + first, n, lane, more);
         UNROLLED
         for (size_t k = 0; k < WTE__LEARN_GROUP; k++) sums[0][k] = vec_add(sums[0][k], more[0][k]);
     }
