@@ -32,6 +32,7 @@ static const cli_option options[] = {
     CLI_OPTIONS_END,
 };
 
+#define MOST_Z        1e38         /* which f32 still holds */
 #define GRADIENT_MOST (1ull << 30) /* more is asked for by mistake more often than not */
 
 typedef struct job {
@@ -275,7 +276,7 @@ static int check_usage(cli *c, job *j)
     cli_real(c, "z-loss", 0, &z);
     if (!(smoothing >= 0 && smoothing <= 1))
         return cli_usage(c, "--label-smoothing %g: wants 0 to 1", smoothing);
-    if (!(z >= 0 && (float)z < INFINITY)) return cli_usage(c, "--z-loss %g: wants 0 or more", z);
+    if (!(z >= 0 && z <= MOST_Z)) return cli_usage(c, "--z-loss %g: wants 0 to %g", z, MOST_Z);
     j->options.label_smoothing = (float)smoothing;
     j->options.z_loss = (float)z;
     j->options.sum = cli_given(c, "sum");
