@@ -8,7 +8,11 @@ Logits of 1, 8 and 512 hidden vectors of f32 over a table of 50257 x 768 of ever
 plain reading of the same bytes too, which is a limit. Peers that pack the table have done so before the clock runs; their
 results are compared with ours: 2e-6 of the largest logit where all is f32, 2e-2 where hidden vectors are rounded to bf16 or
 int8. ggml repacks rows by eights: it has the first 50256. JSON lines, as pairs.py says.
+
+WTE_BENCH_SHAPE=128000x4096 is a table of another shape, which the operations' names then have: name some, since all of
+them would take an hour. A table beyond 1 GiB meets oneDNN packed and ggml alone: 128000 x 4096 of f32 takes 5 GiB with them.
 """
+import os
 import sys
 
 import numpy
@@ -17,7 +21,10 @@ import pairs
 from session import Session, end
 from targets_rows import KINDS, made
 
-ROWS, DIM, TOP = 50257, 768, 50
+SHAPE = os.environ.get("WTE_BENCH_SHAPE", "50257x768")
+ROWS, DIM = (int(size) for size in SHAPE.split("x"))
+BESIDE = "" if SHAPE == "50257x768" else f"{SHAPE} "
+TOP, LARGE = 50, 1 << 30
 TYPES = ("f32", "bf16", "q8_0", "q4_0", "q4_k", "q6_k")
 COUNTS = (1, 8, 512)
 MANY = 512
@@ -44,9 +51,12 @@ class Head:
 
     def dense(self, calls, hidden, out, threads):
         """Peers for f32 and bf16."""
-        given = pairs.to_bf16(hidden) if self.kind == "bf16" else hidden
+        given, small = pairs.to_bf16(hidden) if self.kind == "bf16" else hidden, self.table.nbytes <= LARGE
         for name, packed in (("oneDNN", False), ("oneDNN packed", True)):
-            self.session.add(calls, name, "oneDNN", "logits", self.table, given, out, threads, packed)
+            if packed or small:
+                self.session.add(calls, name, "oneDNN", "logits", self.table, given, out, threads, packed)
+        if not small:
+            return
         if self.kind == "f32":
             for peer in ("OpenBLAS", self.session.torch("2")):
                 self.session.add(calls, peer, peer, "logits", self.table, hidden, out, threads)
@@ -79,7 +89,7 @@ class Head:
 
     def run(self, n, threads, beside):
         """beside: a table of bf16, by which the products of blocks are measured too, or None."""
-        operation = f"head {self.kind} n={n}"
+        operation = f"head {self.kind} {BESIDE}n={n}"
         own_pool, pool, calls = self.session.wte.pool(threads), self.session.native.pool(threads), {}
         hidden, out = self.hidden(n), pairs.memory((n, ROWS), numpy.float32)
         self.own(calls, "wte", self.kind, self.table, hidden, out, own_pool)
@@ -104,10 +114,14 @@ class Head:
 
 def top(session):
     """Logits with the best 50, never all held, beside the product alone."""
+    if not any(session.wants(f"top {TOP} f32 {BESIDE}n={n}") for n in (1, 512)):
+        return
     head = Head(session, "f32")
+    head.table = pairs.memory((ROWS, DIM), numpy.float32)
+    head.table[:] = pairs.noise((ROWS, DIM), seed=5)  # no two rows alike: ties would be passed over
     source = session.wte.rows("f32", head.table, DIM)
     for n in (1, 512):
-        operation, hidden = f"top {TOP} f32 n={n}", head.hidden(n)
+        operation, hidden = f"top {TOP} f32 {BESIDE}n={n}", head.hidden(n)
         if not session.wants(operation):
             continue
         out = pairs.memory((n, ROWS), numpy.float32)
@@ -128,7 +142,7 @@ def main():
     session = Session(sys.argv)
     beside = pairs.tiled(pairs.to_bf16(pairs.noise((KINDS, DIM))), ROWS)
     for kind in TYPES:
-        counts = [n for n in COUNTS if session.wants(f"head {kind} n={n}")]
+        counts = [n for n in COUNTS if session.wants(f"head {kind} {BESIDE}n={n}")]
         head = Head(session, kind) if counts else None
         if head and head.table is not None:
             for n in counts:

@@ -17,13 +17,12 @@
 #define USUAL_TOP 1024u
 
 /* The largest logits of a hidden vector: a list with room for more than k keys. When it is full it
- * is cut to the k first, and the last of these is the bound: what ranks behind is not looked at any
- * more. A lock guards both; the bound's logit, `least` of the survey, may be read without. Which
- * keys are kept in the end does not depend on the order in which they come. */
+ * is cut to the k first, and the last of these is the bound, `last` of the survey: what ranks
+ * behind is not looked at any more. A lock guards the list; the bound, which never falls, may be
+ * read without. Which keys are kept in the end does not depend on the order in which they come. */
 typedef struct wte__best {
-    uint64_t last; /* 0 = any may enter */
     atomic_flag lock;
-    uint32_t n;
+    _Atomic(uint32_t) n; /* read without the lock only to fetch what is there */
 } wte__best;
 
 /* Memory --------------------------------------------------------------------------------------- */
@@ -43,7 +42,7 @@ uint64_t wte__survey_bytes(wte__survey *s)
     size_up(s);
     const uint64_t per_tile = 2u + (s->can_mask ? 2u : 0u) + (s->want_all ? 1u : 0u);
     uint64_t bytes = s->tiles * per_tile * sizeof(float) + sizeof *s->not_finite;
-    if (s->room) bytes += sizeof *s->best + sizeof *s->least + s->room * sizeof *s->keys;
+    if (s->room) bytes += sizeof *s->best + sizeof *s->last + s->room * sizeof *s->keys;
     if (s->targets.data) bytes += sizeof *s->target + sizeof *s->target_logit + 1;
     return bytes;
 }
@@ -55,14 +54,14 @@ static void lay_out(wte__survey *s)
     uint8_t *at = s->memory;
     s->keys = (uint64_t *)(void *)at;
     at += n * s->room * sizeof *s->keys;
+    s->last = (_Atomic(uint64_t) *)(void *)at;
+    if (s->room) at += n * sizeof *s->last;
     s->best = (wte__best *)(void *)at;
     if (s->room) at += n * sizeof *s->best;
     s->target = (uint64_t *)(void *)at;
     if (s->targets.data) at += n * sizeof *s->target;
     s->target_logit = (float *)(void *)at;
     if (s->targets.data) at += n * sizeof *s->target_logit;
-    s->least = (_Atomic(float) *)(void *)at;
-    if (s->room) at += n * sizeof *s->least;
     s->not_finite = (_Atomic(uint32_t) *)(void *)at;
     at += n * sizeof *s->not_finite;
     s->most = (float *)(void *)at;
@@ -245,45 +244,66 @@ static void take_targets(wte__survey *s, const wte__tile *t)
 /* The largest ------------------------------------------------------------------------------------
  */
 
-static void cut(const wte__survey *s, uint64_t hidden, wte__best *b, uint64_t *list)
+/* A full list; returns the new bound. */
+static uint64_t cut(const wte__survey *s, uint64_t hidden, uint64_t *list)
 {
     const uint32_t k = (uint32_t)s->k_kept;
-    wte__rank_select(list, b->n, k);
-    b->n = k;
-    b->last = list[k - 1];
-    const float least = b->last < WTE__KEY_FINITE ? NAN : wte__key_logit(b->last);
-    atomic_store_explicit(s->least + hidden, least, memory_order_relaxed);
+    wte__rank_select(list, s->room, k);
+    atomic_store_explicit(s->last + hidden, list[k - 1], memory_order_relaxed);
+    return list[k - 1];
 }
 
 /* Enters what may be among the largest logits of one hidden vector. */
-static void enter(const wte__survey *s, const wte__tile *t, uint32_t h, float least)
+static void enter(const wte__survey *s, const wte__tile *t, uint32_t h)
 {
     const uint64_t hidden = t->hidden + h;
     wte__best *b = s->best + hidden;
     uint64_t *list = s->keys + hidden * s->room;
     const float *x = t->logits + h * t->stride;
     uint32_t place[WTE__TILE_ROWS_MOST];
-    const bool pick = !isnan(least), alone = wte_pool_threads(s->sweep.o.pool) == 1;
-    const size_t n = pick ? wte__kernels_get()->pick_f32(x, t->n_rows, least, place) : t->n_rows;
+    const bool alone = wte_pool_threads(s->sweep.o.pool) == 1;
     while (!alone && atomic_flag_test_and_set_explicit(&b->lock, memory_order_acquire)) {
     }
+    uint64_t last = atomic_load_explicit(s->last + hidden, memory_order_relaxed);
+    const bool pick = last >= WTE__KEY_FINITE;
+    const float least = pick ? wte__key_logit(last) : 0;
+    const size_t n = pick ? wte__kernels_get()->pick_f32(x, t->n_rows, least, place) : t->n_rows;
+    uint32_t kept = atomic_load_explicit(&b->n, memory_order_relaxed);
     for (size_t i = 0; i < n; i++) {
         const uint32_t r = pick ? place[i] : (uint32_t)i;
         const uint64_t key = wte__key(x[r], t->row + r);
-        if (key <= b->last || (s->can_mask && wte__head_masks(&s->sweep.o, t->row + r))) continue;
-        list[b->n++] = key;
-        if (b->n == s->room) cut(s, hidden, b, list);
+        if (key <= last || (s->can_mask && wte__head_masks(&s->sweep.o, t->row + r))) continue;
+        list[kept++] = key;
+        if (kept < s->room) continue;
+        last = cut(s, hidden, list);
+        kept = (uint32_t)s->k_kept;
     }
+    atomic_store_explicit(&b->n, kept, memory_order_relaxed);
     if (!alone) atomic_flag_clear_explicit(&b->lock, memory_order_release);
 }
 
-/* Most tiles have none: their largest logit tells. */
+/* Most tiles have none: their largest logit tells, as if it were that of their first row. Lists of
+ * many hidden vectors are more than a cache holds: the ends of those that are to grow are fetched
+ * before the first of them does. */
 static void take_largest(const wte__survey *s, const wte__tile *t)
 {
     const float *most = s->most + t->number * s->part.n + t->hidden;
-    for (uint32_t h = 0; h < t->n_hidden; h++) {
-        const float least = atomic_load_explicit(s->least + t->hidden + h, memory_order_relaxed);
-        if (!(most[h] < least)) enter(s, t, h, least);
+    uint32_t grows[JOIN];
+    for (uint32_t from = 0; from < t->n_hidden; from += JOIN) {
+        const uint32_t to = t->n_hidden - from < JOIN ? t->n_hidden : from + JOIN;
+        uint32_t n = 0;
+        for (uint32_t h = from; h < to; h++) {
+            const uint64_t last =
+                atomic_load_explicit(s->last + t->hidden + h, memory_order_relaxed);
+            grows[n] = h; /* no branch: it would often be guessed wrong */
+            n += (last < WTE__KEY_FINITE) | (wte__key(most[h], t->row) > last);
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            const uint64_t hidden = t->hidden + grows[i];
+            const uint32_t kept = atomic_load_explicit(&s->best[hidden].n, memory_order_relaxed);
+            __builtin_prefetch(s->keys + hidden * s->room + kept, 1);
+        }
+        for (uint32_t i = 0; i < n; i++) enter(s, t, grows[i]);
     }
 }
 
@@ -364,7 +384,7 @@ static void find(wte__survey *s, uint64_t hidden, const joined *taking, const jo
     }
     if (s->room) {
         uint64_t *list = s->keys + hidden * s->room;
-        const uint32_t n = s->best[hidden].n, k = (uint32_t)s->k_kept;
+        const uint32_t n = atomic_load(&s->best[hidden].n), k = (uint32_t)s->k_kept;
         if (n > k) wte__rank_select(list, n, k);
         f.list = list;
         f.n_list = n < k ? n : k;
@@ -392,10 +412,9 @@ static void begin(wte__survey *s)
     for (uint64_t h = 0; h < s->part.n; h++) {
         atomic_init(s->not_finite + h, 0);
         if (s->room) {
-            atomic_init(s->least + h, NAN);
+            atomic_init(s->last + h, 0);
             atomic_flag_clear(&s->best[h].lock);
-            s->best[h].last = 0;
-            s->best[h].n = 0;
+            atomic_init(&s->best[h].n, 0);
         }
         if (!s->targets.data) continue;
         const int64_t id = wte_ids_at(s->targets, s->first + h);

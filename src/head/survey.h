@@ -53,7 +53,7 @@ typedef struct wte__survey {
     float *most, *sum, *masked_most, *masked_sum, *all;
     /* part.n of them */
     struct wte__best *best;
-    _Atomic(float) *least; /* logits below are not among the largest; NaN = all may be */
+    _Atomic(uint64_t) *last; /* keys that are not above it are not among the largest */
     uint64_t *keys;
     uint64_t *target;
     float *target_logit;

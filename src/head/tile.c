@@ -8,8 +8,9 @@
 /* Up to this many vectors, rows that are decoded are multiplied while they are in the first-level
  * cache; with more of them a whole tile is decoded, which the second-level cache holds. */
 #define NEAR_VECTORS 8u
-/* Rows at once there, in f32: half of a first-level cache. */
+/* Rows at once there, in f32: half of a first-level cache; four at least, else a tile is better. */
 #define NEAR_BYTES ((uint64_t)24 << 10)
+#define NEAR_COLS  (NEAR_BYTES / sizeof(float) / 4)
 /* Vectors up to which reading the table bounds the time of an exact product, so that rounding wins
  * nothing; and from which on vectors are interleaved. Measured: docs/kernels.md, "Fast dots". */
 #define FEW_VECTORS  4u
@@ -99,8 +100,8 @@ void wte__pass_choose(wte__pass *p)
     choose_way(p);
     /* rows that are computed, not read, can be had in any number */
     const bool decoded = p->way > WTE__WAY_READ || (t->packing && p->way == WTE__WAY_READ);
-    const bool near =
-        decoded && whole_of(s) <= NEAR_VECTORS && !as_stored(p) && (p->in_memory || t->packed);
+    const bool near = decoded && whole_of(s) <= NEAR_VECTORS && t->cols <= NEAR_COLS &&
+                      !as_stored(p) && (p->in_memory || t->packed);
     p->chunk = near ? rows_of(NEAR_BYTES, t->cols, tile) : tile;
 }
 

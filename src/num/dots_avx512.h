@@ -246,9 +246,22 @@ DOTS_INLINE void put_line_pair(float *out, size_t stride, size_t far, size_t i, 
     out[stride] = _mm_cvtss_f32(_mm_movehl_ps(sum, sum));
     out[stride + far] = _mm_cvtss_f32(_mm_shuffle_ps(sum, sum, 3));
 }
+/* Lanes 8, 4, 2 and 1 apart are added. */
+DOTS_INLINE float dots_sum(__m512 x)
+{
+    const __m256 a = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+    const __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    const __m128 c = _mm_add_ps(b, _mm_movehl_ps(b, b));
+    return _mm_cvtss_f32(_mm_add_ss(c, _mm_shuffle_ps(c, c, 1)));
+}
 DOTS_INLINE void put_lines(float *out, size_t stride, size_t far, size_t n_h, lines_sums sums)
 {
     size_t i = 0;
+    if (n_h == 1) {
+        out[0] = dots_sum(sums[0][0]);
+        out[far] = dots_sum(sums[0][1]);
+        return;
+    }
     if (n_h > 6) {
         const __m512 s = sum_of_4(sums);
         put_line_pair(out, stride, far, 0, n_h, _mm512_castps512_ps128(s));
@@ -337,14 +350,14 @@ DOTS_INLINE void dots_two(const void *kernel, const char *w, size_t far, size_t 
             __m512 x[DOTS_LINES];
             DOTS_UNROLL
             for (size_t r = 0; r < DOTS_LINES; r++) {
-                x[r] = type.half(w + r * far, now);
                 if (type.size == 4 || now == 0)
                     _mm_prefetch(w + r * far + ahead + 64 * now, _MM_HINT_T0);
+                x[r] = type.half(w + r * far, now);
             }
             DOTS_UNROLL
             for (size_t i = 0; i < n_h; i++) {
                 __m512 v = _mm512_loadu_ps(h + i * stride + k + 16 * now);
-                DOTS_KEEP(v);
+                if (n_h > 1) DOTS_KEEP(v);
                 DOTS_UNROLL
                 for (size_t r = 0; r < DOTS_LINES; r++)
                     sums[i / 2][i % 2 * 2 + r] = type.add(x[r], v, sums[i / 2][i % 2 * 2 + r]);

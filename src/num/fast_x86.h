@@ -275,8 +275,8 @@ DOTS_INLINE size_t fast_next(size_t left)
 {
     return left >= 8 ? 8 : left >= 6 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
-/* Steps of eight vectors that stay in the first-level cache. */
-#define FAST_STRETCH ((size_t)8)
+/* Steps of all vectors that stay in the first-level cache beside two lines. */
+#define FAST_NEAR_STEPS ((size_t)64)
 
 DOTS_INLINE void fast_run(const wte__bytes *job, fast_type type)
 {
@@ -284,7 +284,9 @@ DOTS_INLINE void fast_run(const wte__bytes *job, fast_type type)
     for (size_t row = 0; row < halves; row += DOTS_LINE_ROWS) {
         const size_t to = halves - row < DOTS_LINE_ROWS ? halves : row + DOTS_LINE_ROWS;
         for (size_t i = 0, n; i < job->n_h; i += n) {
+            n = fast_next(job->n_h - i);
             const fast_lines kernel = { job, i, type };
+            const size_t near = FAST_NEAR_STEPS / n;
             const lines_walk t = { job->w,
                                    job->w_stride,
                                    job->n_w,
@@ -292,10 +294,9 @@ DOTS_INLINE void fast_run(const wte__bytes *job, fast_type type)
                                    job->out + i * job->out_stride,
                                    job->out_stride,
                                    steps,
-                                   steps > FAST_STRETCH ? FAST_STRETCH : steps,
+                                   steps > near ? near : steps,
                                    DOTS_LINE_ROWS,
                                    i == 0 };
-            n = fast_next(job->n_h - i);
             switch (n) {
             case 1: lines_rows(&t, row, to, 1, fast_steps, &kernel); break;
             case 2: lines_rows(&t, row, to, 2, fast_steps, &kernel); break;
