@@ -25,7 +25,7 @@ wte_status wte_words_plan(const wte_corpus *corpus, const wte_words_options *opt
                              .out_rows = p.out_rows,
                              .bytes = p.bytes,
                              .total = p.corpus_info.tokens * p.o.epochs,
-                             .loss = NAN };
+                             .loss = (double)NAN };
     return WTE_OK;
 }
 
@@ -226,7 +226,7 @@ static wte_status make_words(wte_words *w, wte_error *err)
 {
     const wte__words_plan *p = &w->plan;
     w->kernels = wte__kernels_get();
-    w->loss = NAN;
+    w->loss = (double)NAN;
     if (p->o.checkpoint) {
         w->checkpoint = wte__strdup(p->o.allocator, p->o.checkpoint);
         if (!w->checkpoint) return wte__no_memory(err, strlen(p->o.checkpoint) + 1, "a path");
