@@ -127,7 +127,7 @@ static void numbers_of_a_checkpoint_are_looked_at(void **state)
         { "counts", offsetof(wte__lm_counts, place.part) / 8, 1,
           "the size of the block is 0 in the checkpoint, but 32 at step 3" },
         { "counts", offsetof(wte__lm_counts, place.at) / 8, UINT64_MAX,
-          "18446744073709551615 lies outside the part" },
+          "checkpoint: scratch-" },
         { "counts", offsetof(wte__lm_counts, epoch) / 8, 1, "the epoch is 1 in the checkpoint" },
         { "counts", offsetof(wte__lm_counts, report_words) / 8, UINT64_MAX,
           "since the last report is 18446744073709551615 in the checkpoint, but at most 24 at" },

@@ -163,13 +163,16 @@ static wte_status read_words(wte_lm *lm, wte_error *err)
                                "%s: word %" PRIu64 " before the block at hand is number %" PRIu32
                                ", but the table has %" PRIu64 " rows",
                                wte__show_path(shown, lm->checkpoint), i, carried[i], lm->plan.rows);
-    if (status == WTE_OK)
+    if (status == WTE_OK) {
         status = wte__lm_stream_seek(&lm->stream, &lm->counts.place, carried, err);
+        if (status == WTE_OK) status = wte__lm_stream_fill(&lm->stream, err);
+        /* what is wrong there is the place, not the text */
+        if (status != WTE_OK) wte__error_prefix(err, wte__show_path(shown, lm->checkpoint));
+    }
     wte__free(a, carried, (size_t)context * sizeof *carried);
-    if (status == WTE_OK) status = wte__lm_stream_fill(&lm->stream, err);
-    if (status == WTE_OK)
-        wte__lm_shuffle(lm->order, lm->stream.n, lm->plan.o.seed, lm->counts.block);
-    return status;
+    WTE_TRY(status);
+    wte__lm_shuffle(lm->order, lm->stream.n, lm->plan.o.seed, lm->counts.block);
+    return WTE_OK;
 }
 
 /* A step says where in the corpus it is: what else is counted must agree with it, since examples

@@ -43,13 +43,23 @@ static void learn_block(wte_words *w, wte__words_worker *k, size_t n)
     }
 }
 
+/* Where the checkpoint says that this part was. */
+static wte_status go_to_place(const wte_words *w, const wte__words_worker *k, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    const wte_status status = wte_corpus_reader_seek(k->reader, k->place.at, err);
+    if (status != WTE_OK && w->checkpoint)
+        wte__error_prefix(err, wte__show_path(shown, w->checkpoint));
+    return status;
+}
+
 wte_status wte__words_run(wte_words *w, wte__words_worker *k, uint32_t part, uint64_t words,
                           wte_error *err)
 {
     const uint64_t until = k->place.words + words;
     if (!k->reader) {
         WTE_TRY(wte_corpus_reader_create(w->plan.corpus, part, w->plan.parts, &k->reader, err));
-        if (k->place.at) WTE_TRY(wte_corpus_reader_seek(k->reader, k->place.at, err));
+        if (k->place.at) WTE_TRY(go_to_place(w, k, err));
     }
     while (k->place.words < until && !wte__words_is_done(w, k)) {
         size_t n;

@@ -27,10 +27,10 @@ static void put_settings(const wte__words_plan *p, char out[SETTINGS_MOST])
              ",\n\"unknown\": %" PRIu64 ",\n\"text\": %" PRIu64
              ",\n\"content of the corpus\": \"%016" PRIx64 "\",\n\"bytes\": %" PRIu64 "\n}\n",
              o->method == WTE_WORDS_CBOW ? "cbow" : "skip-gram",
-             o->hierarchical ? "tree of fastText" : "samples", o->dim, o->window, o->negative, o->power,
-             o->min_n, o->max_n, o->buckets, o->sample, o->lr, o->epochs, o->seed, p->parts,
-             p->rows, p->corpus_info.tokens, p->corpus_info.unknown, wte__corpus_hash(p->corpus),
-             p->corpus->content, p->corpus_info.bytes);
+             o->hierarchical ? "tree of fastText" : "samples", o->dim, o->window, o->negative,
+             o->power, o->min_n, o->max_n, o->buckets, o->sample, o->lr, o->epochs, o->seed,
+             p->parts, p->rows, p->corpus_info.tokens, p->corpus_info.unknown,
+             wte__corpus_hash(p->corpus), p->corpus->content, p->corpus_info.bytes);
 }
 
 static wte_rows rows_of(const wte_words *w, const float *data, uint64_t rows)
