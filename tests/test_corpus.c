@@ -430,70 +430,6 @@ static void bad_ids_are_told_by_their_place(void **state)
                  "u16");
 }
 
-/* A mark of UTF-8 is no part of the first word, wherever parts begin. */
-static void a_mark_of_utf8_is_passed_over(void **state)
-{
-    (void)state;
-    static const char text[] = "\xef\xbb\xbf"
-                               "the cat the";
-    wte_corpus_info info;
-    wte_corpus *c;
-    wte_error err;
-    assert_ok(open_text(text, NULL, &c, &err), err);
-    wte_corpus_get(c, &info);
-    assert_int_equal(info.bytes, 14);
-    assert_int_equal(info.words, 2);
-    assert_int_equal(info.tokens, 3);
-    assert_int_equal(info.invalid, 0);
-    assert_int_equal(wte_corpus_counts(c)[0], 2);
-    for (uint32_t parts = 1; parts < 20; parts++) {
-        uint32_t all[8];
-        size_t n = 0, got = 1;
-        for (uint32_t part = 0; part < parts; part++) {
-            wte_corpus_reader *r;
-            assert_ok(wte_corpus_reader_create(c, part, parts, &r, &err), err);
-            for (got = 1; got; n += got) {
-                assert_true(n < 8);
-                assert_ok(wte_corpus_read(r, all + n, 1, &got, &err), err);
-                const uint64_t at = wte_corpus_reader_at(r);
-                if (at) assert_ok(wte_corpus_reader_seek(r, at, &err), err);
-            }
-            wte_corpus_reader_free(r);
-        }
-        assert_int_equal(n, 3);
-        assert_int_equal(all[0], 0);
-        assert_int_equal(all[1], 1);
-        assert_int_equal(all[2], 0);
-    }
-    wte_corpus_free(c);
-    /* elsewhere, and when it is cut, it is bytes like others */
-    assert_ok(open_text("a \xef\xbb\xbf"
-                        "b",
-                        NULL, &c, &err),
-              err);
-    wte_corpus_get(c, &info);
-    assert_int_equal(info.words, 2);
-    wte_corpus_free(c);
-    assert_ok(open_text("\xef\xbb", NULL, &c, &err), err);
-    wte_corpus_get(c, &info);
-    assert_int_equal(info.invalid, 1);
-    wte_corpus_free(c);
-    assert_fails(open_text("\xef\xbb\xbf", NULL, &c, &err), err, WTE_E_FORMAT, 0, "no words");
-}
-
-static void utf16_is_no_text(void **state)
-{
-    (void)state;
-    static const char little[] = { '\xff', '\xfe', 'a', 0, ' ', 0 };
-    static const char big[] = { '\xfe', '\xff', 0, 'a', 0, ' ' };
-    wte_corpus *c;
-    wte_error err;
-    assert_fails(open_bytes(little, sizeof little, NULL, &c, &err), err, WTE_E_UNSUPPORTED, 0,
-                 "begins as UTF-16 does, but words are cut out of UTF-8");
-    assert_fails(open_bytes(big, sizeof big, NULL, &c, &err), err, WTE_E_UNSUPPORTED, 0,
-                 "begins as UTF-16 does");
-}
-
 static void a_file_that_changed_is_not_read_on(void **state)
 {
     wte_corpus *c;
@@ -643,8 +579,6 @@ static const struct CMUnitTest tests[] = {
     TEST("a model gives words by their ids", a_model_gives_words_by_their_ids),
     TEST("words are bytes, and those that are no UTF-8 are counted", words_are_bytes),
     TEST("parts together give every word once", parts_give_every_word_once),
-    TEST("a mark of UTF-8 is passed over", a_mark_of_utf8_is_passed_over),
-    TEST("UTF-16 is no text", utf16_is_no_text),
     TEST("a reader comes back to a place", a_reader_comes_back_to_a_place),
     TEST("a word may have 4096 bytes and no more", a_word_may_have_4096_bytes),
     TEST("a corpus without words is refused", a_corpus_without_words_is_refused),
