@@ -9,7 +9,7 @@
 
 /* Two vectors of the longest kind and a bit; then widths around the steps and blocks of columns. */
 #define WIDE 36u
-static const size_t more_widths[] = { 64, 96, 100, 129, 1023, 1024, 1025, 1100, 2080 };
+static const size_t more_widths[] = { 64, 96, 100, 128, 129, 1023, 1024, 1025, 1100, 2080 };
 #define N_WIDTHS (WIDE + sizeof more_widths / sizeof *more_widths)
 #define VECTORS  9u
 #define ROWS     6u

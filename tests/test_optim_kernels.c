@@ -195,6 +195,110 @@ static void steps_have_the_same_bits(void **state)
             for (int kind = 0; kind < 3; kind++) check(&settings[k], width(w), kind, &by, 1, 1);
 }
 
+#define LISTED_ROWS 7u
+#define LISTED      6u
+
+/* A table with its state, and vectors, in one piece each, which end at unreadable pages. */
+typedef struct listed_scene {
+    float *array[ARRAYS];
+    uint8_t marks[LISTED_ROWS], found[LISTED];
+    size_t n;
+} listed_scene;
+
+static void make_listed(listed_scene *s, size_t n, int kind)
+{
+    uint64_t seed = n + 1;
+    memset(s, 0, sizeof *s);
+    s->n = n;
+    for (size_t a = 0; a < ARRAYS; a++) {
+        const size_t some = a == S ? LISTED_ROWS : LISTED_ROWS * n;
+        s->array[a] = test_guarded(some * sizeof(float));
+        for (size_t i = 0; i < some; i++) {
+            const float x = some_number(&seed, kind);
+            s->array[a][i] = a == V || a == Y || a == S ? fabsf(x) : x;
+        }
+    }
+    s->array[G][3 * n] = -INFINITY;
+}
+static void free_listed(listed_scene *s)
+{
+    for (size_t a = 0; a < ARRAYS; a++)
+        test_guarded_free(s->array[a], (a == S ? LISTED_ROWS : LISTED_ROWS * s->n) * sizeof(float));
+}
+
+static const uint64_t listed_row[LISTED] = { 6, 0, 2, 5, 1, 3 };
+static const uint32_t listed_from[LISTED] = { 6, 6, 6, 3, 3, 0 }; /* the third is not finite */
+static const float listed_by[LISTED] = { 1, 1, 0.5f, 1, 2, -0.25f };
+
+static void run_listed(const wte__kernels *set, const setting *k, listed_scene *s, bool weighted,
+                       bool by_place)
+{
+    const wte__factors by = { 0.01f, 1.5f, 0.999f, 0.75f };
+    wte__place place[LISTED], first = { .p = s->array[P], .g = s->array[G], .by = 1 };
+    wte__update job = { .at = place, .rows = 4, .known = LISTED, .ahead = 3, .n = s->n, .by = &by };
+    job.b1 = job.b2 = 0.75f;
+    job.c1 = job.c2 = 0.25f;
+    job.eps = 1e-8f;
+    job.l2 = k->l2 ? 0.01f : 0;
+    first.v = k->adam || k->adagrad ? s->array[V] : NULL;
+    first.m = k->adam ? s->array[M] : NULL;
+    first.most = k->most ? s->array[Y] : NULL;
+    first.sum = k->rowwise ? s->array[S] : NULL;
+    const wte__listed list = { first,    listed_row, listed_from, s->n, weighted ? listed_by : NULL,
+                               s->marks, s->found };
+    for (size_t i = 0; i < LISTED; i++) {
+        const size_t at = (size_t)listed_row[i] * s->n;
+        place[i] = (wte__place){ .p = first.p + at, .by = weighted ? listed_by[i] : 1 };
+        place[i].g = first.g + listed_from[i] * s->n;
+        place[i].m = first.m ? first.m + at : NULL;
+        place[i].v = first.v ? first.v + at : NULL;
+        place[i].most = first.most ? first.most + at : NULL;
+        place[i].sum = first.sum ? first.sum + listed_row[i] : NULL;
+    }
+    if (!by_place) job.list = &list;
+    if (k->adam)
+        set->step_adam(&job);
+    else if (k->adagrad)
+        set->step_adagrad(&job);
+    else if (k->rowwise)
+        set->step_rowwise(&job);
+    else
+        set->step_sgd(&job);
+    for (size_t i = 0; i < job.rows && by_place; i++) {
+        s->found[i] = (uint8_t)place[i].found;
+        if (place[i].found & WTE__PLACE_CHANGED) s->marks[listed_row[i]] = WTE__PLACE_CHANGED;
+    }
+}
+
+/* Rows by number, of which several in a row may share a gradient, and some are not finite. */
+static void rows_that_are_listed_take_the_steps_of_places(void **state)
+{
+    (void)state;
+    const wte__kernels *sets[WTE__MAX_ISAS];
+    const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
+    for (size_t k = 0; k < N_SETTINGS; k++)
+        for (size_t w = 0; w < N_WIDTHS && !settings[k].momentum; w++)
+            for (int weighted = 0; weighted < 2; weighted++) {
+                listed_scene want;
+                make_listed(&want, width(w), weighted);
+                run_listed(sets[0], &settings[k], &want, weighted, true);
+                assert_int_equal(want.found[3], WTE__PLACE_NOT_FINITE);
+                assert_int_equal(want.marks[5] + want.marks[1] + want.marks[3], 0);
+                for (size_t i = 0; i < n_sets; i++) {
+                    listed_scene got;
+                    make_listed(&got, width(w), weighted);
+                    run_listed(sets[i], &settings[k], &got, weighted, false);
+                    assert_memory_equal(got.found, want.found, sizeof want.found);
+                    assert_memory_equal(got.marks, want.marks, sizeof want.marks);
+                    for (size_t a = 0; a < ARRAYS; a++)
+                        assert_memory_equal(got.array[a], want.array[a],
+                                            (a == S ? 1 : got.n) * LISTED_ROWS * sizeof(float));
+                    free_listed(&got);
+                }
+                free_listed(&want);
+            }
+}
+
 /* Factors as an optimizer has them: a learning rate that falls, or does not. */
 static void make_factors(wte__factors *by, size_t n, float lr, float fall, float keep)
 {
@@ -364,6 +468,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_have_the_same_bits),
+        cmocka_unit_test(rows_that_are_listed_take_the_steps_of_places),
         cmocka_unit_test(idle_steps_have_the_same_bits),
         cmocka_unit_test(idle_steps_that_are_cut_short_change_nothing),
         cmocka_unit_test(squares_and_finiteness_are_told_alike),

@@ -61,21 +61,25 @@ static bool is_finite(const wte__place *at, size_t n)
     return true;
 }
 
-static void step_numbers(const wte__update *job, wte__place *at, const wte__factors *by,
-                         number_step step)
+/* What is to be found. */
+static uint32_t step_numbers(const wte__update *job, const wte__place *at, const wte__factors *by,
+                             number_step step)
 {
-    at->found = 0;
+    uint32_t found = 0;
     for (size_t i = 0; i < job->n; i++) {
         const uint32_t before = bits_of(at->p[i]);
         step(job, at, by, i, gradient_of(at, i));
-        if (bits_of(at->p[i]) != before) at->found = WTE__PLACE_CHANGED;
+        if (bits_of(at->p[i]) != before) found = WTE__PLACE_CHANGED;
     }
+    return found;
 }
 static void step_places(const wte__update *job, number_step step)
 {
     for (size_t r = 0; r < job->rows; r++) {
-        job->at[r].found = WTE__PLACE_NOT_FINITE;
-        if (is_finite(&job->at[r], job->n)) step_numbers(job, &job->at[r], job->by, step);
+        const wte__place at = wte__update_place(job, r);
+        uint32_t found = WTE__PLACE_NOT_FINITE;
+        if (is_finite(&at, job->n)) found = step_numbers(job, &at, job->by, step);
+        wte__update_found(job, r, found);
     }
 }
 static bool idle_numbers(const wte__update *job, size_t n, number_step step)
@@ -119,14 +123,16 @@ static void step_rowwise_scalar(const wte__update *job)
     wte__update plain = *job;
     plain.l2 = 0;
     for (size_t r = 0; r < job->rows; r++) {
-        wte__place *at = &job->at[r];
+        const wte__place at = wte__update_place(job, r);
         wte__factors by = *job->by;
-        at->found = WTE__PLACE_NOT_FINITE;
-        if (!is_finite(at, job->n)) continue;
-        *at->sum += squares_of(at, job->l2, job->n) / (float)job->n;
-        by.lr = job->by->lr / (sqrtf(*at->sum) + job->eps);
-        if (job->l2 != 0) by.keep = 1 - by.lr * job->l2;
-        step_numbers(&plain, at, &by, sgd_number);
+        uint32_t found = WTE__PLACE_NOT_FINITE;
+        if (is_finite(&at, job->n)) {
+            *at.sum += squares_of(&at, job->l2, job->n) / (float)job->n;
+            by.lr = job->by->lr / (sqrtf(*at.sum) + job->eps);
+            if (job->l2 != 0) by.keep = 1 - by.lr * job->l2;
+            found = step_numbers(&plain, &at, &by, sgd_number);
+        }
+        wte__update_found(job, r, found);
     }
 }
 static bool idle_sgd_scalar(const wte__update *job, size_t n, size_t calm)

@@ -147,11 +147,11 @@ OPTIM_INLINE void one_step(row_part *x, vec g, const rule *r, how k)
     }
 }
 
-/* A line of the row that will be wanted next. */
-OPTIM_INLINE void fetch_line(const wte__place *next, size_t c, how k)
+/* A line of the row that will be wanted next; without g, its gradient is on its way already. */
+OPTIM_INLINE void fetch_line(const wte__place *next, size_t c, bool g, how k)
 {
     __builtin_prefetch(next->p + c);
-    if (!k.idle) __builtin_prefetch(next->g + c);
+    if (g) __builtin_prefetch(next->g + c);
     if (k.adam || k.momentum) __builtin_prefetch(next->m + c);
     if (k.adam || k.adagrad) __builtin_prefetch(next->v + c);
     if (k.most) __builtin_prefetch(next->most + c);
@@ -229,15 +229,16 @@ OPTIM_INLINE vec step_lanes(const wte__place *at, size_t c, size_t n, const rule
     return vec_differ(seen, before, x.p);
 }
 
-OPTIM_INLINE bool step_columns(const wte__place *given, const wte__place *next, size_t cols,
-                               const rule *r, how k)
+OPTIM_INLINE bool step_columns(const wte__place *given, const wte__place *next, bool fetch_g,
+                               const wte__update *job, const rule *r, how k)
 {
     const wte__place at = *given; /* a copy, which no store can change */
+    const size_t cols = job->n;
     const size_t line = 64 / sizeof(float);
     vec seen = vec_zero();
     size_t c = 0;
     for (; cols - c >= line; c += line) {
-        fetch_line(next, c, k);
+        fetch_line(next, c, fetch_g, k);
         for (size_t i = 0; i < line; i += VEC_LANES)
             seen = step_lanes(&at, c + i, VEC_LANES, r, k, seen);
     }
@@ -248,35 +249,62 @@ OPTIM_INLINE bool step_columns(const wte__place *given, const wte__place *next, 
     return vec_any(seen);
 }
 
-/* FBGEMM's: the mean of the squares is added to the row's number, which then divides all of it.
- * False when the gradient is not finite. */
-OPTIM_INLINE bool rowwise_rule(const wte__update *job, const wte__place *at, bool l2, rule *r)
+/* What a look at a gradient has told: members of a bag share theirs, one after the other. */
+typedef struct look {
+    const float *g; /* whose, NULL: none yet */
+    float by, squares;
+    bool finite;
+} look;
+
+/* The sum of squares is made where it is wanted, with p joined where there is l2. */
+OPTIM_INLINE void look_at(look *seen, const wte__update *job, const wte__place *at, bool squares,
+                          bool l2)
 {
     const vec by = vec_set(at->by);
-    const float squares = l2 ? squares_of(at->g, by, at->p, vec_set(job->l2), job->n)
-                             : squares_of(at->g, by, NULL, by, job->n);
-    if (!(squares <= 0x1.fffffep127f) && !is_finite(at->g, by, job->n)) return false;
+    if (!l2 && seen->g == at->g && seen->by == at->by) return;
+    *seen = (look){ .g = at->g, .by = at->by };
+    if (squares) {
+        seen->squares = l2 ? squares_of(at->g, by, at->p, vec_set(job->l2), job->n)
+                           : squares_of(at->g, by, NULL, by, job->n);
+        seen->finite = seen->squares <= 0x1.fffffep127f || is_finite(at->g, by, job->n);
+    } else {
+        seen->finite = is_finite(at->g, by, job->n);
+    }
+}
+
+/* FBGEMM's: the mean of the squares is added to the row's number, which then divides all of it. */
+OPTIM_INLINE void rowwise_rule(const wte__update *job, const wte__place *at, float squares, bool l2,
+                               rule *r)
+{
     const float sum = *at->sum + squares / (float)job->n;
     const float lr = job->by->lr / (sqrtf(sum) + job->eps);
     *at->sum = sum;
     r->lr = vec_set(lr);
     if (l2) r->keep = vec_set(1 - lr * job->l2);
-    return true;
 }
 
 OPTIM_INLINE void step_rows(const wte__update *given, how k)
 {
     const wte__update job = *given;
     rule r = rule_of(&job);
+    look seen = { .g = NULL };
+    const float *fetched = NULL; /* the gradient that was prefetched last */
     const bool l2 = k.l2;
     if (k.rowwise) k.l2 = false;
     for (size_t i = 0; i < job.rows; i++) {
-        wte__place *at = &job.at[i];
         const size_t later = job.known - i > job.ahead ? i + job.ahead : job.known - 1;
-        if (k.rowwise ? rowwise_rule(&job, at, l2, &r) : is_finite(at->g, vec_set(at->by), job.n))
-            at->found = step_columns(at, &job.at[later], job.n, &r, k) ? WTE__PLACE_CHANGED : 0;
-        else
-            at->found = WTE__PLACE_NOT_FINITE;
+        const wte__place at = wte__update_place(&job, i), next = wte__update_place(&job, later);
+        const bool fetch_g = next.g != fetched;
+        uint32_t found = WTE__PLACE_NOT_FINITE;
+        fetched = next.g;
+        if (k.rowwise) __builtin_prefetch(next.sum);
+        if (job.list) __builtin_prefetch(job.list->marks + job.list->row[later]);
+        look_at(&seen, &job, &at, k.rowwise, l2 && k.rowwise);
+        if (seen.finite) {
+            if (k.rowwise) rowwise_rule(&job, &at, seen.squares, l2, &r);
+            found = step_columns(&at, &next, fetch_g, &job, &r, k) ? WTE__PLACE_CHANGED : 0;
+        }
+        wte__update_found(&job, i, found);
     }
 }
 
@@ -290,7 +318,7 @@ OPTIM_INLINE void step_rows(const wte__update *given, how k)
 OPTIM_INLINE void step_sgd(const wte__update *job)
 {
     if (job->rows == 0) return;
-    if (!job->at->m)
+    if (!wte__update_place(job, 0).m)
         STEP_BOTH(.momentum = false);
     else if (job->nesterov)
         STEP_BOTH(.momentum = true, .nesterov = true);
@@ -299,7 +327,7 @@ OPTIM_INLINE void step_sgd(const wte__update *job)
 }
 OPTIM_INLINE void step_adam(const wte__update *job)
 {
-    if (job->rows && job->at->most)
+    if (job->rows && wte__update_place(job, 0).most)
         STEP_BOTH(.adam = true, .most = true);
     else
         STEP_BOTH(.adam = true);
@@ -389,7 +417,8 @@ OPTIM_INLINE bool idle_columns(const idle_job *job, how k)
     vec seen = vec_zero();
     size_t c = 0;
     for (; cols - c >= group; c += group) {
-        for (size_t at = c; at < c + group; at += 64 / sizeof(float)) fetch_line(job->next, at, k);
+        for (size_t at = c; at < c + group; at += 64 / sizeof(float))
+            fetch_line(job->next, at, false, k);
         seen = idle_lanes(job, c, OPTIM_GROUP, VEC_LANES, k, seen);
     }
     for (size_t n; c < cols; c += n) {

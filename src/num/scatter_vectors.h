@@ -9,8 +9,9 @@
  *
  * and includes this. As with bags, everything is static and inlined.
  *
- * The first parts of a row go to a buffer in the first-level cache, the last one on from there into
- * the row: a row of one part, which most are, is read once and written once. Parts are anywhere in
+ * The first parts of a row go to a buffer in the first-level cache (rows of BAG_VECTORS vectors: to
+ * registers), the last one on from there into the row: a row of one part, which most are, is read
+ * once and written once. Parts are anywhere in
  * d_out and rows anywhere in the table, so both are prefetched, line by line among the arithmetic.
  */
 #ifndef WTE_SRC_NUM_SCATTER_VECTORS_H
@@ -33,6 +34,7 @@ typedef struct scatter_walk {
     const wte__scatter *job;
     size_t ahead;       /* parts, and rows, that lie between what is prefetched and what is done */
     size_t begin, cols; /* the columns being summed */
+    bool held;          /* rows are as long as some registers, and parts have all columns */
     float *sum;         /* of the parts so far: one of the two */
     double *wide_sum;
 } scatter_walk;
@@ -134,6 +136,35 @@ BAG_INLINE scatter_part scatter_part_of(const scatter_walk *walk, uint64_t p, si
                            .next = scatter_source_ahead(walk, p, bits) };
 }
 
+/* Row u, which has several parts, where it is as long as the registers that hold its sum. */
+BAG_INLINE void scatter_held(const scatter_walk *walk, size_t u, size_t bits, read_vec read)
+{
+    const wte__scatter *job = walk->job;
+    const size_t bytes = VEC_LANES * bits / 8;
+    char *to = scatter_target(walk, u);
+    const char *next_to = scatter_target_ahead(walk, u);
+    vec sum[BAG_VECTORS];
+    BAG_UNROLLED
+    for (size_t k = 0; k < BAG_VECTORS; k++) sum[k] = vec_zero();
+    for (uint64_t p = job->first[u]; p < job->first[u + 1]; p++) {
+        const scatter_part part = scatter_part_of(walk, p, bits);
+        BAG_UNROLLED
+        for (size_t k = 0; k < BAG_VECTORS; k++) {
+            if (k * bytes % BAG_LINE == 0) __builtin_prefetch(part.next + k * bytes);
+            sum[k] =
+                vec_add(sum[k], vec_mul(read(part.from + k * bytes, VEC_LANES, NULL), part.by));
+        }
+        __builtin_prefetch(part.next + (BAG_VECTORS * bytes - 1));
+    }
+    BAG_UNROLLED
+    for (size_t k = 0; k < BAG_VECTORS; k++) {
+        char *at = to + k * VEC_LANES * sizeof(float);
+        __builtin_prefetch(next_to + k * VEC_LANES * sizeof(float));
+        vec_store(at, job->add ? vec_add(vec_load(at, VEC_LANES), sum[k]) : sum[k], VEC_LANES);
+    }
+    __builtin_prefetch(next_to + (BAG_VECTORS * VEC_LANES * sizeof(float) - 1));
+}
+
 /* Row u, in the columns of the walk. */
 BAG_INLINE void scatter_row(const scatter_walk *walk, size_t u, bool wide_sums, size_t bits,
                             read_vec read)
@@ -141,6 +172,10 @@ BAG_INLINE void scatter_row(const scatter_walk *walk, size_t u, bool wide_sums, 
     const uint64_t begin = walk->job->first[u], last = walk->job->first[u + 1] - 1;
     const size_t rounded = (walk->cols + VEC_LANES - 1) / VEC_LANES * VEC_LANES;
     scatter_part part;
+    if (begin < last && walk->held && !wide_sums) {
+        scatter_held(walk, u, bits, read);
+        return;
+    }
     if (begin < last && wide_sums)
         memset(walk->wide_sum, 0, rounded * sizeof *walk->wide_sum);
     else if (begin < last)
@@ -181,6 +216,7 @@ BAG_INLINE void scatter_rows(const wte__scatter *given, bool wide_sums, size_t b
     const size_t ahead = 1 + SCATTER_AHEAD / (job.cols * bits / 8 + SCATTER_ROW_MORE);
     scatter_walk walk = { .job = &job,
                           .ahead = ahead < SCATTER_AHEAD_ROWS ? ahead : SCATTER_AHEAD_ROWS,
+                          .held = job.cols == BAG_VECTORS * VEC_LANES && !job.max_at,
                           .sum = sum,
                           .wide_sum = wide_sum };
     walk.cols = job.cols < SCATTER_COLS ? job.cols : SCATTER_COLS;

@@ -84,6 +84,7 @@ wte_status wte_grad_create(uint64_t rows, uint64_t cols, const wte_grad_options 
                          (int)made.o.kind);
     if (made.o.max_bytes == 0) made.o.max_bytes = WTE_LIMIT_TABLE_BYTES;
     const bool dense = made.o.kind == WTE_GRAD_DENSE;
+    made.parts.any_order = dense; /* sparse ones are ascending */
     if (!row_bytes_of(&made, dense ? rows : 1, &bytes) || (dense && bytes > made.o.max_bytes))
         return too_large(&made, dense ? rows : 1, err);
     if (dense && bytes) {

@@ -150,6 +150,7 @@ wte_status wte_optim_create(wte_table *t, const wte_optim_options *opt, wte_opti
     o->narrow = shape.dtype != WTE_F32;
     o->data = wte_table_data(t);
     o->row_bytes = (size_t)shape.cols * wte_dtype_bytes(shape.dtype);
+    o->parts.any_order = true;
     choose_kernels(o);
     make_rule(o);
     wte__optim_rank(o, s.trainable);

@@ -31,8 +31,8 @@ typedef enum wte__optim_block {
 } wte__optim_block;
 
 enum wte__optim_mark {
-    WTE__OPTIM_CHANGED = 1,
-    WTE__OPTIM_LEFT_OUT = 2 /* of the step that is being taken */
+    WTE__OPTIM_CHANGED = WTE__PLACE_CHANGED, /* kernels set it */
+    WTE__OPTIM_LEFT_OUT = 2                  /* of the step that is being taken */
 };
 
 /* Set in a row's NOTED while it is in the list of those to be brought up to date. */
@@ -122,7 +122,7 @@ static inline float *wte__optim_at(const wte_optim *o, wte__optim_block block, u
 /* Rows whose gradients a thread has room to sum up: so many as stay in the caches near to it. */
 static inline uint64_t wte__optim_room(uint64_t cols)
 {
-    const uint64_t rows = cols ? 16384 / cols : WTE__OPTIM_GROUP;
+    const uint64_t rows = cols ? 4096 / cols : WTE__OPTIM_GROUP;
     return rows < 1 ? 1 : rows < WTE__OPTIM_GROUP ? rows : WTE__OPTIM_GROUP;
 }
 

@@ -15,9 +15,11 @@
 #define SHARED_BYTES (UINT64_C(64) << 10)
 /* Columns of a row that is summed by several threads. */
 #define PIECE_COLS UINT64_C(64)
-/* What is prefetched lies so many bytes ahead, of rows with their state and gradients; at least one
+/* What is prefetched lies so many bytes ahead, of rows with their state; at least one
  * row and at most WTE__OPTIM_AHEAD. */
 #define AHEAD UINT64_C(8192)
+/* Rows that a kernel is told at a time by their numbers. */
+#define LISTED 512u
 
 typedef struct step_job {
     wte_optim *o;
@@ -166,11 +168,84 @@ static void take_narrow(step_job *job, uint64_t begin, uint64_t end, wte__optim_
     }
 }
 
+/* Rows that a kernel is told by their numbers: none is frozen, behind, or of 16 bits. */
+static bool may_list(const step_job *job)
+{
+    const wte_optim *o = job->o;
+    return job->from->parts && !o->dense && !o->masked && !o->narrow;
+}
+
+/* Rows number u and on, up to `end`, of which rule->rows take the step. */
+static void step_listed(step_job *job, wte__update *rule, wte__listed *list, uint64_t u)
+{
+    list->row = job->from->rows + u;
+    rule->list = list;
+    job->o->step(rule);
+    if (!memchr(list->found, WTE__PLACE_NOT_FINITE, rule->rows)) return;
+    for (size_t i = 0; i < rule->rows; i++)
+        if (list->found[i] & WTE__PLACE_NOT_FINITE) leave_out(job, list->row[i]);
+}
+
+/* Each has one part, which is its gradient. */
+static void list_alone(step_job *job, wte__update *rule, wte__listed *list, uint64_t begin,
+                       uint64_t end)
+{
+    const wte__parts *p = job->from->parts;
+    list->first.g = p->d_out;
+    list->stride = p->row_bytes / sizeof(float);
+    for (uint64_t u = begin; u < end; u += rule->rows) {
+        list->from = p->from + u;
+        list->by = p->factor ? p->factor + u : NULL;
+        rule->known = (size_t)(end - u);
+        rule->rows = rule->known < LISTED ? rule->known : LISTED;
+        step_listed(job, rule, list, u);
+    }
+}
+
+/* Gradients are summed first, of as many rows as there is room for. */
+static void list_sums(step_job *job, wte__update *rule, wte__listed *list, uint64_t begin,
+                      uint64_t end)
+{
+    const uint64_t cols = job->o->shape.cols, room = wte__optim_room(cols);
+    uint32_t from[WTE__OPTIM_GROUP + WTE__OPTIM_AHEAD];
+    for (uint32_t i = 0; i < WTE__OPTIM_GROUP + WTE__OPTIM_AHEAD; i++) from[i] = i % (uint32_t)room;
+    list->from = from;
+    list->by = NULL;
+    list->stride = (size_t)cols;
+    for (uint64_t u = begin; u < end; u += rule->rows) {
+        const uint64_t left = end - u;
+        rule->rows = (size_t)(left < room ? left : room);
+        rule->known = (size_t)(left < rule->rows + rule->ahead ? left : rule->rows + rule->ahead);
+        wte__parts_sums(job->from->parts, u, rule->rows, (float *)(uintptr_t)list->first.g);
+        step_listed(job, rule, list, u);
+    }
+}
+
+static void take_listed(step_job *job, uint64_t begin, uint64_t end, wte__optim_hand *hand)
+{
+    const wte_optim *o = job->o;
+    const uint64_t alone = job->direct ? job->from->parts->alone : 0;
+    const uint64_t middle = alone < begin ? begin : alone < end ? alone : end;
+    uint8_t found[LISTED];
+    wte__listed list = { .first = wte__optim_place(o, 0, 0),
+                         .marks = o->block[WTE__OPTIM_MARKS],
+                         .found = found };
+    hand->job.by = &job->by;
+    hand->job.ahead = (size_t)job->ahead;
+    if (begin < middle) list_alone(job, &hand->job, &list, begin, middle);
+    list.first.g = hand->g;
+    list_sums(job, &hand->job, &list, middle, end);
+}
+
 /* Rows number begin to end - 1 of the source. */
 static void take_run(step_job *job, uint64_t begin, uint64_t end, uint32_t slot)
 {
     stretch s = { .job = job, .u = begin, .end = end };
     wte__optim_hand_init(job->o, slot, &s.hand);
+    if (may_list(job)) {
+        take_listed(job, begin, end, &s.hand);
+        return;
+    }
     if (job->o->narrow) {
         take_narrow(job, begin, end, &s.hand);
         return;
@@ -206,7 +281,8 @@ static wte_status take_share(void *ctx, uint64_t share, uint32_t slot, wte_error
     const uint64_t end = share_begin(job, share + 1);
     uint64_t begin = share_begin(job, share);
     (void)err; /* nothing here can fail */
-    for (uint64_t u = begin; u < end; u++) {
+    const uint64_t alone = job->from->parts ? job->from->parts->alone : 0;
+    for (uint64_t u = alone < begin ? begin : alone; u < end; u++) {
         if (parts_of(job->from, u) <= job->heavy) continue;
         take_run(job, begin, u, slot);
         begin = u + 1;
@@ -236,7 +312,7 @@ static void take_heavy(step_job *job)
     wte__optim_hand_init(job->o, 0, &hand);
     job->pieces = (job->o->shape.cols + PIECE_COLS - 1) / PIECE_COLS;
     if (job->pieces > threads) job->pieces = threads;
-    for (job->row = 0; job->row < job->from->n; job->row++) {
+    for (job->row = job->from->parts->alone; job->row < job->from->n; job->row++) {
         if (parts_of(job->from, job->row) <= job->heavy) continue;
         wte__parallel(job->o->opt.pool, job->pieces, sum_piece, job);
         take_row(job, job->row, hand.g, &hand);
@@ -246,10 +322,10 @@ static void take_heavy(step_job *job)
 /* Rows between the one that is worked on and the one that is prefetched. */
 static uint64_t rows_ahead(const wte_optim *o)
 {
-    uint64_t arrays = 2; /* the row and its gradient */
+    uint64_t arrays = 1; /* the row */
     for (int b = WTE__OPTIM_FIRST; b <= WTE__OPTIM_MOST; b++) arrays += o->block[b] != NULL;
-    const uint64_t ahead = 1 + AHEAD / (arrays * o->shape.cols * sizeof(float));
-    return ahead < WTE__OPTIM_AHEAD ? ahead : WTE__OPTIM_AHEAD;
+    const uint64_t ahead = AHEAD / (arrays * o->shape.cols * sizeof(float));
+    return ahead < 1 ? 1 : ahead < WTE__OPTIM_AHEAD ? ahead : WTE__OPTIM_AHEAD;
 }
 
 static void take_rows(wte_optim *o, const wte__optim_source *from, const wte__factors *by,

@@ -55,16 +55,22 @@ static wte_status hold_scratch(wte__order *o, bool members, wte__parts *p, wte_e
 {
     const uint64_t room = o->b.ids.count + 1;
     const uint64_t places = (uint64_t)wte__order_slices(o) << (WTE__ORDER_BITS - 1);
-    const uint64_t bags = o->b.bags ? room / 2 + 1 : 0, counts = members ? o->b.vectors / 2 + 1 : 0;
-    WTE_TRY(hold(&p->scratch, &p->scratch_bytes, room + places + bags + counts, sizeof(uint64_t),
-                 p->allocator, err));
+    const bool bag_of = o->b.bags && !o->by_bag;
+    const uint64_t bags = bag_of ? room / 2 + 1 : 0, counts = members ? o->b.vectors / 2 + 1 : 0;
+    const uint64_t seen = o->any_order ? wte__order_slices(o) * wte__order_words(o) : 0;
+    WTE_TRY(hold(&p->scratch, &p->scratch_bytes, room + places + seen + bags + counts,
+                 sizeof(uint64_t), p->allocator, err));
     uint64_t *at = p->scratch;
     o->key = at;
     o->other = o->row;
-    o->place = (uint32_t *)(void *)(at + room);
-    if (o->b.bags) o->bag_of = (uint32_t *)(void *)(at + room + places);
+    at += room;
+    o->place = (uint32_t *)(void *)at;
+    at += places;
+    o->seen = at;
+    at += seen;
+    if (bag_of) o->bag_of = (uint32_t *)(void *)at;
     if (!members) return WTE_OK;
-    o->members = (uint32_t *)(void *)(at + room + places + bags);
+    o->members = (uint32_t *)(void *)(at + bags);
     memset(o->members, 0, (size_t)o->b.vectors * sizeof *o->members);
     return WTE_OK;
 }
@@ -77,11 +83,17 @@ static wte_status order(wte__order *o, const wte_grad_options *how, wte__parts *
     const bool of_max = o->b.bags && bag->mode == WTE_BAG_MAX;
     const bool factors = mean || bag->weights || o->b.o.scale != 1.0f || o->b.o.scale_by_freq;
     o->pool = how->pool;
+    o->any_order = p->any_order;
+    /* what a part needs to be told of its id but the bag: weight and member */
+    o->by_bag = o->b.bags && !bag->weights && !of_max && o->b.vectors <= o->b.ids.count;
+    o->some_out = o->b.bags && (o->b.some_cut || bag->n_ignore_ids || bag->mask ||
+                                bag->bad_ids == WTE_BAD_ID_ZERO);
     WTE_TRY(check_bits(o, err));
     WTE_TRY(hold_parts(o, factors, of_max, p, err));
     WTE_TRY(hold_scratch(o, mean, p, err));
     wte__order_parts(o);
     p->n = o->rows;
+    p->alone = o->alone;
     p->count = o->count;
     p->rows = o->row;
     p->first = o->first;
@@ -100,7 +112,8 @@ static wte_status order(wte__order *o, const wte_grad_options *how, wte__parts *
 /* Nothing is left but memory. */
 static void begin_again(wte__parts *p, const wte_grad_options *how)
 {
-    *p = (wte__parts){ .block = p->block,
+    *p = (wte__parts){ .any_order = p->any_order,
+                       .block = p->block,
                        .bytes = p->bytes,
                        .scratch = p->scratch,
                        .scratch_bytes = p->scratch_bytes,
@@ -205,6 +218,14 @@ void wte__parts_run(const wte__parts *p, const wte__scatter *job)
         kernels->scatter_bf16(job);
     else
         kernels->scatter_f32(job);
+}
+
+void wte__parts_sums(const wte__parts *p, uint64_t u, uint64_t n, float *sums)
+{
+    wte__scatter job = wte__parts_job(p, u, n, 0, p->cols);
+    job.out = sums;
+    job.out_stride = (size_t)p->cols;
+    wte__parts_run(p, &job);
 }
 
 void wte__parts_sum(const wte__parts *p, uint64_t u, uint64_t begin, uint64_t end, float *sum)

@@ -6,10 +6,14 @@
 
 #include "num/kernels.h"
 
-/* Rows that are named, ascending, each with its parts in the order of ids. Part p of row u, with
- * first[u] <= p < first[u + 1], is vector from[p] of d_out times factor[p]. */
+/* Rows that are named, each once, with its parts in the order of ids. Part p of row u, with
+ * first[u] <= p < first[u + 1], is vector from[p] of d_out times factor[p]. Rows are ascending;
+ * with any_order there may come rows of one part before, in the order of their ids, which costs
+ * less. */
 typedef struct wte__parts {
-    uint64_t n;                 /* rows named */
+    bool any_order;             /* asked for, before the calls below */
+    uint64_t n;                 /* rows named, */
+    uint64_t alone;             /* of which so many come before, each with the part of its number */
     uint64_t count;             /* parts in all */
     const uint64_t *rows;       /* n of them */
     const uint64_t *first;      /* n + 1 */
@@ -42,8 +46,9 @@ wte_status wte__parts_of_lookup(uint64_t rows, uint64_t cols, const wte__bag_bac
 wte_status wte__parts_of_bag(uint64_t rows, uint64_t cols, const wte__bag_back *back,
                              const wte_backward_options *opt, const wte_grad_options *how,
                              wte__parts *out, wte_error *err);
-/* The same in the memory of earlier parts, where it is enough: *p is zeros (= {0}) or what one of
- * these four has left, also by failing. Step after step in fresh memory costs as much as the sums.
+/* The same in the memory of earlier parts, where it is enough: *p is zeros but for any_order, or
+ * what one of these four has left, also by failing. Step after step in fresh memory costs as much
+ * as the sums.
  */
 wte_status wte__parts_again_lookup(uint64_t rows, uint64_t cols, const wte__bag_back *back,
                                    const wte_backward_options *opt, const wte_grad_options *how,
@@ -56,6 +61,9 @@ void wte__parts_free(wte__parts *p);
 /* The sum of the parts of row number u (below n), columns [begin, end), into sum[0 .. end - begin):
  * from 0, part by part, rounded to f32 once. Thread-safe. */
 void wte__parts_sum(const wte__parts *p, uint64_t u, uint64_t begin, uint64_t end, float *sum);
+
+/* All columns of n rows from number u on, one behind the other. */
+void wte__parts_sums(const wte__parts *p, uint64_t u, uint64_t n, float *sums);
 
 /* The same of n rows from number u on by one call of a kernel: the caller says where the sums go,
  * and runs it. */
