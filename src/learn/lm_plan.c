@@ -175,7 +175,7 @@ static wte_status count_words(wte__lm_plan *p, wte_error *err)
         p->train_parts = p->valid_parts = p->valid_end = (uint32_t)p->o.hold_out;
         p->train_end = p->valid_first = p->train_parts - 1;
     }
-    if (p->valid_text) {
+    if (p->valid || p->o.hold_out) {
         wte__lm_stream s = { .unknown = 0,
                              .rows = p->rows,
                              .first = p->valid_first,

@@ -29,9 +29,9 @@ ALWAYS_INLINE bool vec_all_le(vec a, vec b)
 }
 ALWAYS_INLINE vec vec_differ(vec seen, vec a, vec b)
 {
-    const int or_differ = 0xf6; /* the truth table of seen | (a ^ b) */
+    /* 0xf6 is the truth table of seen | (a ^ b) */
     return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(
-        _mm512_castps_si512(seen), _mm512_castps_si512(a), _mm512_castps_si512(b), or_differ));
+        _mm512_castps_si512(seen), _mm512_castps_si512(a), _mm512_castps_si512(b), 0xf6));
 }
 ALWAYS_INLINE bool vec_any(vec seen)
 {
