@@ -32,7 +32,8 @@ static void fill(int64_t *ids, uint64_t n, uint64_t rows, int pattern)
         if (pattern == HOLES && test_noise(&seed) % 3 == 0) ids[i] = -1;
     }
     for (uint64_t at = 512; at < n && pattern == BORDERS; at += 512) ids[at] = ids[at - 1];
-    for (uint64_t k = 1; k < 8 && pattern == BORDERS; k++) ids[n * k / 8] = ids[n * k / 8 - 1];
+    for (uint64_t k = 1; k < 8 && pattern == BORDERS; k++)
+        if (n * k >= 8) ids[n * k / 8] = ids[n * k / 8 - 1];
 }
 
 static void parts_of(const int64_t *ids, uint64_t n, uint64_t rows, wte_pool *pool, wte__parts *p)
