@@ -317,6 +317,20 @@ DOTS_INLINE void lines_piece(const lines_walk *t, size_t row, size_t from, size_
     }
 }
 
+/* A row of each half, whole, times one vector: without stretches and what they keep, which
+ * took 1.03 times as long. */
+DOTS_INLINE void lines_whole(const lines_walk *t, size_t row, lines_part part, const void *kernel)
+{
+    const size_t half = t->n_w / DOTS_LINES, far = row < half ? half : 0;
+    const size_t at = row < half ? row : t->n_w - 1, ahead = row < half ? lines_ahead(t, row) : 0;
+    const size_t range[2] = { 0, t->depth };
+    lines_sums sums;
+    DOTS_UNROLL
+    for (size_t r = 0; r < DOTS_ROWS; r++) sums[0][r] = _mm512_setzero_ps();
+    part(kernel, t->w + at * t->w_stride, far * t->w_stride, ahead, range, 1, sums);
+    put_lines(t->out + at, t->out_stride, far, 1, sums);
+}
+
 /* Rows from row to to - 1 of each half. */
 DOTS_INLINE void lines_rows(const lines_walk *t, size_t row, size_t to, size_t n_h, lines_part part,
                             const void *kernel)
@@ -387,6 +401,10 @@ DOTS_INLINE void dots_by_lines(const wte__dots *job, size_t n_h, dots_type type)
     const size_t halves = (job->n_w + 1) / DOTS_LINES, most = DOTS_LINE_BYTES / 4 / n_h;
     lines_walk t = { job->w,          job->w_stride, job->n_w, job->more, job->out,
                      job->out_stride, job->dim,      job->dim, 1,         true };
+    if (n_h == 1 && job->dim <= most) {
+        for (size_t row = 0; row < halves; row++) lines_whole(&t, row, dots_two, &kernel);
+        return;
+    }
     if (job->dim > most) {
         const size_t parts = (job->dim + most - 1) / most;
         t.stretch = (job->dim / parts + 31) / 32 * 32;
