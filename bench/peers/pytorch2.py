@@ -12,7 +12,6 @@ import pathlib
 import numpy
 
 PLACE = pathlib.Path(__file__).resolve().parents[2] / ".cache/peers/pytorch"
-TENSOR, OPTIONAL = "RKNS_6TensorE", "RKSt8optionalIS2_E"
 OPERATIONS = {
     "mm_out": "_ZN2at4_ops6mm_out4callERKNS_6TensorES4_RS2_",
     "pack_f16": "_ZN2at4_ops28fbgemm_pack_gemm_matrix_fp164callERKNS_6TensorE",
