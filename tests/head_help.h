@@ -1,7 +1,7 @@
 /* Tables, hidden vectors and reference logits of the head's tests. */
 #ifndef WTE_TESTS_HEAD_HELP_H
 #define WTE_TESTS_HEAD_HELP_H
-#include "test_isa.h"
+#include "test.h"
 
 #include <math.h>
 #include <wte/block.h>

@@ -6,6 +6,7 @@
 KERNEL is what PyTorch must run with: default, avx2 or avx512. Exit 0: every table equal. 1: some differ (they are
 printed). 77: no PyTorch here, or it does not run with that kernel.
 """
+import re
 import sys
 
 import oracle_wte as wte
@@ -24,6 +25,17 @@ def capability(torch):
         if "CPU capability usage:" in line:
             return line.split(":")[1].strip().lower().replace("no avx", "default")
     return "unknown"
+
+
+def processor_lacks(kernel):
+    """PyTorch takes ATEN_CPU_CAPABILITY at its word and dies of an illegal instruction where the processor lacks it."""
+    needed = {"avx2": {"avx2", "fma"}, "avx512": {"avx512f", "avx512bw", "avx512vl", "avx512dq"}}.get(kernel, set())
+    try:
+        with open("/proc/cpuinfo") as text:
+            flags = re.search(r"^flags\s*:(.*)$", text.read(), re.M)
+    except OSError:
+        flags = None
+    return sorted(needed - set(flags[1].split() if flags else ()))
 
 
 class Comparison:
@@ -106,10 +118,14 @@ def compare_all(torch, library, kernel):
 
 def main():
     path, kernel = sys.argv[1:]
+    missing = processor_lacks(kernel)
+    if missing:
+        print(f"skipped: this processor has no {' '.join(missing)}")
+        return wte.SKIPPED
     try:
         import torch
-    except ImportError as missing:
-        print(f"skipped: {sys.executable} has no PyTorch ({missing})")
+    except ImportError as error:
+        print(f"skipped: {sys.executable} has no PyTorch ({error})")
         return wte.SKIPPED
     if capability(torch) != kernel:
         print(f"skipped: PyTorch runs with '{capability(torch)}' here, not with '{kernel}'")

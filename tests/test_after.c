@@ -1,6 +1,6 @@
 /* What comes after a product, on every instruction set: values by hand, the same bits everywhere,
  * the error of its tanh, any length. */
-#include "test_isa.h"
+#include "test.h"
 
 #include <math.h>
 

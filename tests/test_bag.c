@@ -1,6 +1,6 @@
 /* Bags by hand: what members are, what each mode makes of them, and every error. Random cases
  * against a naive loop, sources and threads: test_bag_random.c. */
-#include "test_isa.h"
+#include "test.h"
 
 #include "bag_help.h"
 
@@ -488,4 +488,4 @@ static const struct CMUnitTest tests[] = {
     TEST("bad arguments are refused", bad_arguments_are_refused),
     TEST("sizes that cannot be are refused", sizes_that_cannot_be_are_refused),
 };
-TEST_MAIN_ISA(tests)
+TEST_MAIN(tests)

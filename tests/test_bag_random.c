@@ -1,6 +1,6 @@
 /* Bags of every kind of row source against a naive loop, bit for bit: random ids, offsets, masks,
  * padding and weights; any number of threads; memory that is refused, and sources that fail. */
-#include "test_isa.h"
+#include "test.h"
 
 #include "bag_help.h"
 
@@ -294,4 +294,4 @@ static const struct CMUnitTest tests[] = {
     TEST("memory may be refused", memory_may_be_refused),
     TEST("a source that fails is heard", a_source_that_fails_is_heard),
 };
-TEST_MAIN_ISA(tests)
+TEST_MAIN(tests)

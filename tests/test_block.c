@@ -3,7 +3,7 @@
  * dequantize_row functions at commit d99724f2b141, blocks and f32 results as hexadecimal bits),
  * those of the Python package gguf (golden_block.txt, see make_golden_block.py), or worked out by
  * hand. Any NaN stands for every NaN: which one comes out is not specified. */
-#include "test_isa.h"
+#include "test.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -591,4 +591,4 @@ static const struct CMUnitTest tests[] = {
     TEST("rows that cannot be are refused", rows_that_cannot_be_are_refused),
     TEST("empty tables have no rows, or empty ones", empty_tables_have_no_rows_or_empty_ones),
 };
-TEST_MAIN_ISA(tests)
+TEST_MAIN(tests)

@@ -1,6 +1,6 @@
 /* Products of rows with hidden vectors: the order of the sum stated once more, every instruction
  * set against it bit for bit, any shape, nothing read or written outside. */
-#include "test_isa.h"
+#include "test.h"
 
 #include <math.h>
 #include <wte/block.h>

@@ -1,6 +1,6 @@
 /* Element types: names, sizes, and what wte_convert makes of every kind of value. Expected bits are
  * from make_golden_dtype.py (exact fractions, numpy, torch) or worked out by hand. */
-#include "test_isa.h"
+#include "test.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -409,4 +409,4 @@ static const struct CMUnitTest tests[] = {
     TEST("long arrays are converted as each element is",
          long_arrays_are_converted_as_each_element_is),
 };
-TEST_MAIN_ISA(tests)
+TEST_MAIN(tests)

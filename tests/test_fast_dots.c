@@ -1,6 +1,6 @@
 /* The kernels of the head's fast precision on every instruction set, against sums in double: within
  * the bound that docs/kernels.md states, any shape, nothing read or written outside. */
-#include "test_isa.h"
+#include "test.h"
 
 #include <math.h>
 #include <wte/block.h>

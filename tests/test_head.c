@@ -531,4 +531,4 @@ static const struct CMUnitTest tests[] = {
     TEST("the cap does not lift what is masked", the_cap_does_not_lift_what_is_masked),
     TEST("chosen rows have their logits", chosen_rows_have_their_logits),
 };
-TEST_MAIN_ISA(tests)
+TEST_MAIN(tests)

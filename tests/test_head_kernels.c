@@ -1,6 +1,6 @@
 /* The kernels behind softmax, top k and gradients: every instruction set against a plain statement
  * bit for bit, against doubles within a bound, at unreadable pages, with NaN and infinities. */
-#include "test_isa.h"
+#include "test.h"
 
 #include <math.h>
 

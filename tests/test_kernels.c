@@ -1,6 +1,6 @@
 /* Every kernel of every instruction set of this machine against the plain statement of what it must
  * do (number.c, memcpy): same bits, nothing read or written outside, any length, any alignment. */
-#include "test_isa.h"
+#include "test.h"
 
 #include <inttypes.h>
 #include <math.h>

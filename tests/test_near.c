@@ -1,6 +1,6 @@
 /* Nearest rows: by hand, against a full ranking by plain sums in the order that docs/kernels.md
  * states (bit for bit), and against f64. Runs once for each instruction set. */
-#include "test_isa.h"
+#include "test.h"
 
 #include <math.h>
 
@@ -508,4 +508,4 @@ static const struct CMUnitTest tests[] = {
     TEST("every allocation may fail", every_allocation_may_fail),
     TEST("metrics have names", metrics_have_names),
 };
-TEST_MAIN_ISA(tests)
+TEST_MAIN(tests)

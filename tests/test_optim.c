@@ -530,6 +530,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tables_that_cannot_be_trained_are_refused),
         cmocka_unit_test(gradients_that_do_not_fit_are_refused),
     };
+    if (test_isa_missing()) return TEST_SKIPPED;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * do fused steps and any number of threads; masks, and tables of 16 bits. Instruction sets are
  * compared by test_optim_kernels.c, all in one program. */
 #include "optim_help.h"
-#include "test_isa.h"
+#include "test.h"
 
 #include "train/optim.h"
 

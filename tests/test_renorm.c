@@ -1,5 +1,5 @@
 /* Rows multiplied and shortened on their way, and shortened in place. */
-#include "test_isa.h"
+#include "test.h"
 
 #include "lookup_help.h"
 
@@ -268,4 +268,4 @@ static const struct CMUnitTest tests[] = {
     TEST("a table that cannot be shortened is left alone",
          a_table_that_cannot_be_shortened_is_left_alone),
 };
-TEST_MAIN_ISA(tests)
+TEST_MAIN(tests)

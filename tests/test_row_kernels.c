@@ -1,6 +1,6 @@
 /* Kernels that read rows as they are stored, lookups and bags: every instruction set against the
  * plain one bit for bit, and that against a statement of its own here. */
-#include "test_isa.h"
+#include "test.h"
 
 #include <math.h>
 #include <wte/block.h>

@@ -1,6 +1,6 @@
 /* The kernels that sum products: every instruction set against a plain statement of the order in
  * which they add (docs/kernels.md), bit for bit, and against sums in f64. */
-#include "test_isa.h"
+#include "test.h"
 
 #include <float.h>
 #include <math.h>
@@ -190,4 +190,4 @@ static const struct CMUnitTest tests[] = {
          vanishing_products_have_one_sign_on_every_set),
     TEST("no rows touch nothing", no_rows_touch_nothing),
 };
-TEST_MAIN_ISA(tests)
+TEST_MAIN(tests)

@@ -25,7 +25,8 @@ SHAPES = {"128000 x 4096": "16K", "50257 x 768": "3K"}
 def environment():
     """Peers at their best: no kernels of older processors, no spinning threads, no first touch of small pages per call."""
     made = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
-    made["GOMP_SPINCOUNT"], made["OPENBLAS_THREAD_TIMEOUT"], made["ATEN_CPU_CAPABILITY"] = "0", "4", "avx512"
+    made["GOMP_SPINCOUNT"], made["OPENBLAS_THREAD_TIMEOUT"] = "0", "4"
+    made.pop("ATEN_CPU_CAPABILITY", None)  # PyTorch takes it at its word, and dies where the processor lacks the set
     big = 1 << 40
     made["GLIBC_TUNABLES"] = f"glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold={big}:glibc.malloc.trim_threshold={big}"
     made["PYTHONDONTWRITEBYTECODE"] = "1"
