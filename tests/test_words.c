@@ -154,6 +154,33 @@ static void a_broken_run_ends_with_the_same_bytes(void **state)
     }
 }
 
+/* How often a run reports, or is stopped and goes on, depends on the clock; its loss must not. */
+static void the_loss_at_the_end_does_not_depend_on_reports(void **state)
+{
+    wte_error err;
+    (void)state;
+    for (size_t i = 0; i < N_WAYS; i++) {
+        wte_words_options opt = way_options(i);
+        wte_words *w;
+        wte_words_info whole, cut;
+        opt.epochs = 5;
+        assert_ok(wte_words_create(topics, &opt, &w, &err), err);
+        assert_ok(wte_words_train(w, NULL, &err), err);
+        wte_words_get(w, &whole);
+        wte_words_free(w);
+        assert_ok(wte_words_create(topics, &opt, &w, &err), err);
+        while (!wte__words_is_done(w, &w->worker[0]))
+            assert_ok(wte__words_run(w, &w->worker[0], 0, 700, &err), err);
+        wte_words_get(w, &cut);
+        assert_true(cut.loss == whole.loss);
+        /* one example in 64 is looked at, and the last epoch is one of five */
+        const wte__words_place *place = &w->worker[0].place;
+        assert_true(place->running.examples == 0 && place->finished.examples > 0);
+        assert_true(whole.loss == place->finished.sum / (double)place->finished.examples);
+        wte_words_free(w);
+    }
+}
+
 static void a_run_ends_when_it_is_to(void **state)
 {
     wte_words_options opt = small_options();
@@ -465,6 +492,8 @@ static const struct CMUnitTest tests[] = {
          deterministic_runs_do_not_depend_on_threads),
     TEST("threads learn together", threads_learn_together),
     TEST("a broken run ends with the same bytes", a_broken_run_ends_with_the_same_bytes),
+    TEST("the loss at the end does not depend on reports",
+         the_loss_at_the_end_does_not_depend_on_reports),
     TEST("a run ends when it is to", a_run_ends_when_it_is_to),
     TEST("divergence is noticed", divergence_is_noticed),
     TEST("a checkpoint outlives divergence", a_checkpoint_outlives_divergence),

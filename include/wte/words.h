@@ -63,7 +63,8 @@ typedef struct wte_words_info {
     uint64_t out_rows;    /* of the other table: words, or inner nodes of the tree */
     uint64_t bytes;       /* that training takes at most */
     uint64_t done, total; /* words of the corpus, unknown ones too, over all epochs */
-    double loss;          /* mean of an example since the last report; NaN = none */
+    double loss; /* mean over examples of the last finished epoch of each part of the corpus,
+                  * or of the first one so far; NaN = none */
     wte_words_end end;
 } wte_words_info;
 

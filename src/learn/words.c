@@ -29,6 +29,20 @@ wte_status wte_words_plan(const wte_corpus *corpus, const wte_words_options *opt
     return WTE_OK;
 }
 
+/* Independent of when reports came: of the last epoch that each part has finished, or of the first
+ * one as far as it is. */
+static double mean_loss(const wte_words *w)
+{
+    wte__words_loss all = { 0, 0 };
+    for (uint32_t i = 0; i < w->plan.parts; i++) {
+        const wte__words_place *place = &w->worker[i].place;
+        const wte__words_loss *one = place->epoch ? &place->finished : &place->running;
+        all.sum += one->sum;
+        all.examples += one->examples;
+    }
+    return all.examples ? all.sum / (double)all.examples : (double)NAN;
+}
+
 void wte_words_get(const wte_words *w, wte_words_info *out)
 {
     const wte__words_plan *p = &w->plan;
@@ -39,7 +53,7 @@ void wte_words_get(const wte_words *w, wte_words_info *out)
                              .bytes = p->bytes,
                              .done = atomic_load_explicit(&w->done, memory_order_relaxed),
                              .total = p->corpus_info.tokens * p->o.epochs,
-                             .loss = w->loss,
+                             .loss = mean_loss(w),
                              .end = w->end };
 }
 
@@ -226,7 +240,6 @@ static wte_status make_words(wte_words *w, wte_error *err)
 {
     const wte__words_plan *p = &w->plan;
     w->kernels = wte__kernels_get();
-    w->loss = (double)NAN;
     if (p->o.checkpoint) {
         w->checkpoint = wte__strdup(p->o.allocator, p->o.checkpoint);
         if (!w->checkpoint) return wte__no_memory(err, strlen(p->o.checkpoint) + 1, "a path");

@@ -80,20 +80,27 @@ wte_status wte__words_make_alias(const wte__words_plan *p, wte__words_alias *out
 wte_status wte__words_make_tree(const wte__words_plan *p, wte__words_tables *t, wte_error *err);
 void wte__words_make_grams(const wte__words_plan *p, wte__words_tables *t);
 
-/* One thread's part of the corpus, and how far it is (words_run.c). */
+/* Sum of losses over examples. */
+typedef struct wte__words_loss {
+    double sum;
+    uint64_t examples;
+} wte__words_loss;
+
+/* One thread's part of the corpus, and its position in it (words_run.c). Checkpoints store it as it
+ * is: members are 8 bytes each. */
 typedef struct wte__words_place {
     uint64_t epoch, at, random, words; /* words: read so far */
+    uint64_t until_loss;               /* examples until the next one whose loss is computed */
+    wte__words_loss running, finished; /* of the current epoch, and of the last finished one */
 } wte__words_place;
 
 typedef struct wte__words_worker {
     wte__words_place place;
     wte_corpus_reader *reader;
     uint32_t *block, *sentence;
-    float *ring;         /* vectors of the words in the window, */
-    float *before;       /* and what they were when they came into it; CBOW's own one behind them */
-    double loss;         /* since the last report */
-    uint64_t examples;   /* that it was summed over */
-    uint64_t until_loss; /* examples until one is looked at */
+    float *ring;   /* vectors of the words in the window, */
+    float *before; /* and what they were when they came into it; CBOW's own one behind them */
+    wte__words_loss recent; /* since the last report */
 } wte__words_worker;
 
 struct wte_words {
@@ -107,7 +114,6 @@ struct wte_words {
     atomic_uint_fast64_t done; /* words of the corpus, of all threads */
     char *checkpoint;          /* path, or NULL */
     double time_gone;          /* share of the seconds that there are */
-    double loss;               /* as told last */
     double nothing;            /* the loss of an example for one who knows nothing */
     wte_words_end end;
 };

@@ -148,21 +148,24 @@ static void note_loss(wte__words_worker *k, const wte__learn_pairs *job)
             sum += against > 0 ? against + log1p(exp(-against)) : log1p(exp(against));
         }
     }
-    k->loss += sum / (double)job->n_in;
-    k->examples++;
+    sum /= (double)job->n_in;
+    k->recent.sum += sum;
+    k->recent.examples++;
+    k->place.running.sum += sum;
+    k->place.running.examples++;
 }
 
 static void learn_pairs(const line *s, const lesson *l, float *const *in, size_t n_in)
 {
     float logits[2 * WTE_LIMIT_WORDS_WINDOW * WTE__WORDS_OUT];
     wte__words_worker *k = s->k;
-    const bool looked_at = k->until_loss == 0;
+    const bool looked_at = k->place.until_loss == 0;
     const wte__learn_pairs job = {
         in, l->out, n_in, l->n_out, s->w->plan.stride, l->labels, s->lr, looked_at ? logits : NULL
     };
     s->w->kernels->learn_pairs(&job);
     if (looked_at) note_loss(k, &job);
-    k->until_loss = looked_at ? LOSS_EVERY - 1 : k->until_loss - 1;
+    k->place.until_loss = looked_at ? LOSS_EVERY - 1 : k->place.until_loss - 1;
 }
 
 static void learn_skip_gram(const line *s, size_t at, const lesson *l)

@@ -66,6 +66,8 @@ wte_status wte__words_run(wte_words *w, wte__words_worker *k, uint32_t part, uin
         WTE_TRY(wte_corpus_read(k->reader, k->block, WTE__WORDS_BLOCK, &n, err));
         if (n == 0) {
             k->place.epoch++;
+            k->place.finished = k->place.running;
+            k->place.running = (wte__words_loss){ 0, 0 };
             WTE_TRY(wte_corpus_reader_seek(k->reader, 0, err));
         }
         learn_block(w, k, n);
@@ -95,8 +97,8 @@ typedef struct course {
     const wte_train_watch *watch;
     double started, reported, kept; /* seconds */
     uint64_t done_before, done_reported, done_kept;
-    double loss;       /* since the last report, */
-    uint64_t examples; /* of so many examples */
+    wte__words_loss recent; /* since the last report */
+    double mean_loss;       /* of the interval before that; NaN = none yet */
     stretch round;
 } course;
 
@@ -109,10 +111,9 @@ static void gather_losses(course *c)
 {
     for (uint32_t i = 0; i < c->w->plan.parts; i++) {
         wte__words_worker *k = &c->w->worker[i];
-        c->loss += k->loss;
-        c->examples += k->examples;
-        k->loss = 0;
-        k->examples = 0;
+        c->recent.sum += k->recent.sum;
+        c->recent.examples += k->recent.examples;
+        k->recent = (wte__words_loss){ 0, 0 };
     }
 }
 
@@ -139,7 +140,7 @@ static bool report(course *c, double now)
     s.epoch = done / w->plan.corpus_info.tokens;
     s.seconds = now - c->started;
     s.words_per_second = s.seconds > 0 ? (double)(done - c->done_before) / s.seconds : 0;
-    s.loss = w->loss;
+    s.loss = c->mean_loss;
     s.lr = rate_of(w, done);
     return !c->watch || c->watch->report(c->watch->ctx, &s);
 }
@@ -147,14 +148,13 @@ static bool report(course *c, double now)
 static wte_status look_at_loss(course *c, wte_error *err)
 {
     wte_words *w = c->w;
-    if (c->examples == 0) return WTE_OK;
-    w->loss = c->loss / (double)c->examples;
-    c->loss = 0;
-    c->examples = 0;
-    if (w->loss <= DIVERGED * w->nothing) return WTE_OK;
+    if (c->recent.examples == 0) return WTE_OK;
+    c->mean_loss = c->recent.sum / (double)c->recent.examples;
+    c->recent = (wte__words_loss){ 0, 0 };
+    if (c->mean_loss <= DIVERGED * w->nothing) return WTE_OK;
     const uint64_t done = atomic_load_explicit(&w->done, memory_order_relaxed);
     char loss[32];
-    snprintf(loss, sizeof loss, isnan(w->loss) ? "no number" : "%.4g", w->loss);
+    snprintf(loss, sizeof loss, isnan(c->mean_loss) ? "no number" : "%.4g", c->mean_loss);
     return wte__fail(err, WTE_E_RANGE, done,
                      "training diverges: after %" PRIu64 " words the loss is %s, that of knowing "
                      "nothing is %.4g; the learning rate was %g at first: take a smaller one",
@@ -205,7 +205,7 @@ static wte_status train_on(course *c, bool *ended, wte_error *err)
 wte_status wte_words_train(wte_words *w, const wte_train_watch *watch, wte_error *err)
 {
     WTE_TRY(wte__need(w, "wte_words_train: w", err));
-    course c = { .w = w, .watch = watch };
+    course c = { .w = w, .watch = watch, .mean_loss = (double)NAN };
     c.started = c.reported = c.kept = wte__seconds();
     c.done_before = c.done_kept = atomic_load_explicit(&w->done, memory_order_relaxed);
     c.round = (stretch){ w, WTE__WORDS_BLOCK };
