@@ -176,6 +176,43 @@ static void numbers_of_a_checkpoint_are_looked_at(void **state)
     wte_corpus_free(c);
 }
 
+/* 8-byte members of a place in the corpus, and which of them counts words. */
+#define PLACE_MEMBERS (sizeof(wte__words_place) / 8)
+#define PLACE_WORDS   (offsetof(wte__words_place, words) / 8)
+
+static void losses_of_a_checkpoint_are_checked(void **state)
+{
+    (void)state;
+    const uint64_t not_a_number = UINT64_C(0x7ff8000000000000), negative = UINT64_C(1) << 63 | 1;
+    const struct {
+        size_t at;
+        uint64_t value;
+    } bad[] = {
+        { offsetof(wte__words_place, until_loss), WTE__WORDS_LOSS_EVERY },
+        { offsetof(wte__words_place, running.sum), not_a_number },
+        { offsetof(wte__words_place, finished.sum), negative },
+        { offsetof(wte__words_place, finished.examples), 1 }, /* of no words */
+    };
+    wte_corpus *c = lm_corpus("text", 1);
+    wte_words_options o = WTE_WORDS_OPTIONS_INIT;
+    wte_words *w;
+    wte_error err;
+    o.dim = 4;
+    o.checkpoint = lm_path("losses");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        o.resume = 0;
+        assert_ok(wte_words_create(c, &o, &w, &err), err);
+        assert_ok(wte__words_checkpoint(w, &err), err);
+        wte_words_free(w);
+        change(o.checkpoint, "places", bad[i].at / 8, &bad[i].value, sizeof bad[i].value);
+        o.resume = 1;
+        assert_fails(wte_words_create(c, &o, &w, &err), err, WTE_E_FORMAT, 0,
+                     "part 0 of the checkpoint has losses");
+        assert_null(w);
+    }
+    wte_corpus_free(c);
+}
+
 static void places_of_a_checkpoint_are_looked_at(void **state)
 {
     (void)state;
@@ -186,7 +223,7 @@ static void places_of_a_checkpoint_are_looked_at(void **state)
     wte_error err;
     o.dim = 4;
     o.checkpoint = lm_path("places");
-    for (uint64_t at = 0; at < 4; at += 3) { /* the epoch, the words */
+    for (uint64_t at = 0; at <= PLACE_WORDS; at += PLACE_WORDS) { /* the epoch, the words */
         o.resume = 0;
         assert_ok(wte_words_create(c, &o, &w, &err), err);
         assert_ok(wte__words_checkpoint(w, &err), err);
@@ -206,8 +243,8 @@ static void places_of_a_checkpoint_are_looked_at(void **state)
     assert_ok(wte_words_create(c, &o, &w, &err), err);
     assert_ok(wte__words_checkpoint(w, &err), err);
     wte_words_free(w);
-    change(o.checkpoint, "places", 3, &some, sizeof some);
-    change(o.checkpoint, "places", 7, &rest, sizeof rest);
+    change(o.checkpoint, "places", PLACE_WORDS, &some, sizeof some);
+    change(o.checkpoint, "places", PLACE_MEMBERS + PLACE_WORDS, &rest, sizeof rest);
     o.resume = 1;
     assert_fails(wte_words_create(c, &o, &w, &err), err, WTE_E_FORMAT, 1,
                  "part 1 of the checkpoint has read 501 words in 0 epochs, but there are 500 left");
@@ -483,6 +520,7 @@ static const struct CMUnitTest tests[] = {
          a_text_without_a_word_of_the_model_is_refused),
     TEST("corpus: ids have the words that are given", ids_have_the_words_that_are_given),
     TEST("lm: numbers of a checkpoint are looked at", numbers_of_a_checkpoint_are_looked_at),
+    TEST("words: losses of a checkpoint are checked", losses_of_a_checkpoint_are_checked),
     TEST("words: places of a checkpoint are looked at", places_of_a_checkpoint_are_looked_at),
     TEST("learn: a checkpoint belongs to its words", a_checkpoint_belongs_to_its_words),
     TEST("learn: a checkpoint belongs to the order of its text",

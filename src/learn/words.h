@@ -80,6 +80,9 @@ wte_status wte__words_make_alias(const wte__words_plan *p, wte__words_alias *out
 wte_status wte__words_make_tree(const wte__words_plan *p, wte__words_tables *t, wte_error *err);
 void wte__words_make_grams(const wte__words_plan *p, wte__words_tables *t);
 
+/* The loss of one example in so many is computed. */
+#define WTE__WORDS_LOSS_EVERY 64u
+
 /* Sum of losses over examples. */
 typedef struct wte__words_loss {
     double sum;

@@ -15,9 +15,6 @@
 
 #include "learn/words.h"
 
-/* One example in so many is looked at for its loss. */
-#define LOSS_EVERY 64u
-
 /* What a word is learned with. */
 typedef struct lesson {
     size_t begin, end; /* its window in the sentence, itself inside */
@@ -165,7 +162,7 @@ static void learn_pairs(const line *s, const lesson *l, float *const *in, size_t
     };
     s->w->kernels->learn_pairs(&job);
     if (looked_at) note_loss(k, &job);
-    k->place.until_loss = looked_at ? LOSS_EVERY - 1 : k->place.until_loss - 1;
+    k->place.until_loss = looked_at ? WTE__WORDS_LOSS_EVERY - 1 : k->place.until_loss - 1;
 }
 
 static void learn_skip_gram(const line *s, size_t at, const lesson *l)

@@ -1,5 +1,6 @@
 /* Word vectors as files: checkpoints, and the folder that every other call can read. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -74,6 +75,26 @@ static wte_status read_matrix(const wte__checkpoint *c, const char *name, const 
     return WTE_OK;
 }
 
+static bool is_loss(const wte__words_loss *l, uint64_t words)
+{
+    return l->sum >= 0 && isfinite(l->sum) && l->examples <= words;
+}
+
+static wte_status check_losses(const wte_words *w, uint32_t part, const wte__words_place *place,
+                               wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    if (place->until_loss < WTE__WORDS_LOSS_EVERY && is_loss(&place->running, place->words) &&
+        is_loss(&place->finished, place->words))
+        return WTE_OK;
+    return wte__fail(
+        err, WTE_E_FORMAT, part,
+        "%s: part %" PRIu32 " of the checkpoint has losses %g of %" PRIu64
+        " examples and %g of %" PRIu64 ", the next one in %" PRIu64 ", which no run leaves",
+        wte__show_path(shown, w->checkpoint), part, place->finished.sum, place->finished.examples,
+        place->running.sum, place->running.examples, place->until_loss);
+}
+
 static wte_status read_places(const wte__checkpoint *c, wte_words *w, wte_error *err)
 {
     const wte_allocator *a = w->plan.o.allocator;
@@ -97,6 +118,8 @@ static wte_status read_places(const wte__checkpoint *c, wte_words *w, wte_error 
                                places[i].epoch, left, w->plan.o.epochs);
             break;
         }
+        status = check_losses(w, i, &places[i], err);
+        if (status != WTE_OK) break;
         w->worker[i].place = places[i];
         done += places[i].words;
     }
