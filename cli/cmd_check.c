@@ -338,6 +338,8 @@ static int read_template(job *j)
 {
     const char *path = cli_text(j->c, "template");
     if (!path) return CLI_DONE;
+    const char *problem = wte_model_vocab_problem(j->model);
+    if (*problem) return cli_say_fail(j->c, CLI_INPUT, "--template: %s", problem);
     if (!wte_model_vocab(j->model))
         return cli_usage(j->c, "--template: the model has no tokenizer to find its tokens in");
     return cli_read_text(j->c, path, TEMPLATE_BYTES, &j->chat, &j->chat_bytes);
@@ -352,6 +354,7 @@ static int read_adapter(job *j)
     cli_reading(path);
     const wte_status status = wte_model_open(path, NULL, &j->adapter, &err);
     if (status != WTE_OK) return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
+    cli_keep_model(j->c, j->adapter);
     if (wte_model_adapter_of(j->adapter)) return CLI_DONE;
     return cli_say_fail(j->c, CLI_INPUT, "%s: is no adapter: neither its name nor a tensor says so",
                         path);
@@ -418,7 +421,7 @@ static int run(cli *c)
     if (cli_given(c, "codes")) return list_codes();
     if (c->n_words == 0) return cli_usage(c, "too few arguments; it takes MODEL");
     int code = read_only(&j);
-    if (!code) code = cli_open_model(c, c->words[0], CLI_VOCAB_ALL, &j.model);
+    if (!code) code = cli_open_model(c, c->words[0], CLI_VOCAB_NEEDED, &j.model);
     if (!code) code = cli_accepted_read(c, cli_text(c, "baseline"), &j.accepted);
     if (!code) code = read_tokens(&j);
     if (!code) code = read_template(&j);
@@ -431,8 +434,6 @@ static int run(cli *c)
     free(j.only_text);
     free(j.tokens);
     free(j.chat);
-    wte_model_free(j.adapter);
-    wte_model_free(j.model);
     return code;
 }
 

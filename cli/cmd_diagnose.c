@@ -313,7 +313,6 @@ static int run(cli *c)
     free(j.found);
     cli_got_clear(&j.got);
     cli_ids_close(&j.ids);
-    wte_model_free(j.model);
     return code;
 }
 

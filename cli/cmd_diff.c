@@ -301,6 +301,8 @@ static int match_tokens(job *j)
     const wte_vocab *a = wte_model_vocab(j->model[0]), *b = wte_model_vocab(j->model[1]);
     const uint64_t rows = j->table[0]->rows;
     const bool by_token = cli_given(c, "by-token");
+    const char *problem = wte_model_vocab_problem(j->model[a ? 1 : 0]);
+    if (by_token && (!a || !b) && *problem) return cli_say_fail(c, CLI_INPUT, "%s", problem);
     if (by_token && (!a || !b))
         return cli_say_fail(c, CLI_USAGE, "--by-token: %s has no vocabulary", c->words[a ? 1 : 0]);
     if (by_token && !(j->b_of = calloc((size_t)rows + 1, sizeof *j->b_of)))
@@ -353,8 +355,6 @@ static int run(cli *c)
     free(j->b_of);
     free(j->changes);
     free(j->most);
-    wte_model_free(j->model[0]);
-    wte_model_free(j->model[1]);
     cli_reading(c->words[0]);
     free(j);
     return code;

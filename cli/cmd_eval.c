@@ -221,15 +221,18 @@ static int open_models(eval_job *j)
     cli *c = j->c;
     const char *other = cli_text(c, "against");
     const bool words = cli_given(c, "similarity") || cli_given(c, "analogy");
-    const cli_vocab vocab = words || other ? CLI_VOCAB_ALL : CLI_VOCAB_NONE;
+    const cli_vocab vocab = words || other ? CLI_VOCAB_NEEDED : CLI_VOCAB_NONE;
     int code = open_one(j, 0, c->words[0], vocab);
     if (!code && other) code = open_one(j, 1, other, vocab);
+    for (int i = 0; !code && i < 2 && j->model[i]; i++) {
+        /* by ids or by tokens: the numbers are others */
+        const char *problem = wte_model_vocab_problem(j->model[i]);
+        if (*problem) code = cli_say_fail(c, CLI_INPUT, "%s", problem);
+    }
     if (code) return code;
     snprintf(j->both, sizeof j->both, other ? "%s or %s" : "%s", c->words[0], other);
     cli_reading(j->both);
     if (!words || wte_model_vocab(j->model[0])) return CLI_DONE;
-    const char *problem = wte_model_vocab_problem(j->model[0]);
-    if (*problem) return cli_say_fail(c, CLI_INPUT, "%s", problem);
     return cli_say_fail(c, CLI_USAGE, "%s has no vocabulary in which to find words", c->words[0]);
 }
 
@@ -274,8 +277,6 @@ static int run(cli *c)
     eval_words_clear(&j);
     free(j.singular);
     free(j.centred);
-    wte_model_free(j.model[0]);
-    wte_model_free(j.model[1]);
     return code;
 }
 

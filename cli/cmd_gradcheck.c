@@ -385,7 +385,8 @@ static int run(cli *c)
     int code = check_usage(c);
     if (code) return code;
     code = cli_open_model(c, c->words[0],
-                          cli_vocab_for(c->words + 1, c->n_words - 1, cli_given(c, "token")),
+                          cli_vocab_for(c->words + 1, c->n_words - 1, cli_given(c, "token"),
+                                        CLI_VOCAB_CHEAP),
                           &j.model);
     if (!code) code = cli_input_table(c, j.model, &j.table);
     if (!code) code = read_ids(&j);
@@ -407,7 +408,6 @@ static int run(cli *c)
     free(j.targets);
     free(j.d_out);
     cli_got_clear(&j.got);
-    wte_model_free(j.model);
     return code;
 }
 

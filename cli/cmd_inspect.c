@@ -360,7 +360,7 @@ static void print_json(const wte_model *m, const inspect_all *all, bool with_byt
 static int run(cli *c)
 {
     wte_model *m = NULL;
-    int code = cli_open_model(c, c->words[0], CLI_VOCAB_ALL, &m);
+    int code = cli_open_model(c, c->words[0], CLI_VOCAB_NEEDED, &m);
     if (code) return code;
     inspect_all all = { .c = c };
     const bool wanted = cli_given(c, "all");
@@ -370,7 +370,6 @@ static int run(cli *c)
     else if (!code)
         print_text(c, m, wanted ? &all : NULL);
     inspect_all_close(&all);
-    wte_model_free(m);
     return code;
 }
 

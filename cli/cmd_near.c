@@ -393,7 +393,10 @@ static int run(cli *c)
     if (code) return code;
     code = cli_open_model(c, c->words[0], CLI_VOCAB_ALL, &j.model);
     if (!code) code = cli_input_table(c, j.model, &j.table);
-    if (!code && cli_given(c, "exclude-special") && !wte_model_vocab(j.model))
+    const bool special = !code && cli_given(c, "exclude-special");
+    const char *problem = special ? wte_model_vocab_problem(j.model) : "";
+    if (*problem) code = cli_say_fail(c, CLI_INPUT, "--exclude-special: %s", problem);
+    if (special && !code && !wte_model_vocab(j.model))
         code = cli_say_fail(c, CLI_USAGE, "%s has no vocabulary that tells special tokens",
                             wte_model_path(j.model));
     if (!code) read_options(&j);
@@ -408,7 +411,6 @@ static int run(cli *c)
     free(j.exclude);
     free(j.hits);
     cli_got_clear(&j.vector);
-    wte_model_free(j.model);
     return code;
 }
 

@@ -244,7 +244,8 @@ static wte_status open_and_judge(cli *c, const char *path, wte_pool *pool, wte_m
     opt.progress = cli_progress_start(&progress, c, "comparing");
     status = wte_model_tie(*m, &opt, t, err);
     cli_progress_stop(&progress);
-    return status;
+    const wte_file *f = wte_model_file(*m);
+    return status == WTE_OK && f ? wte_file_check_unchanged(f, err) : status;
 }
 
 /* One model: its exit code. */

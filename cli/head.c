@@ -99,6 +99,12 @@ static int settle_mask(cli_head *h)
     const uint64_t rows = h->table->rows, n_valid = wte_model_output_of(h->model)->n_valid;
     const uint64_t known = n_valid ? n_valid : rows;
     uint64_t holes = 0;
+    const char *problem = wte_model_vocab_problem(h->model);
+    if (*problem && !cli_given(h->c, "with-padding"))
+        return cli_say_fail(h->c, CLI_INPUT,
+                            "%s; rows without a token cannot be told from the others "
+                            "(--with-padding keeps all)",
+                            problem);
     if (!vocab) return CLI_DONE;
     for (uint64_t id = 0; id < known && wte_vocab_holes(vocab); id++)
         holes += wte_vocab_kind(vocab, id) == WTE_TOKEN_NONE;
@@ -127,7 +133,10 @@ int cli_head_open(cli *c, cli_head *h)
     *h = (cli_head){ .c = c, .options = WTE_HEAD_OPTIONS_INIT };
     if (cli_given(c, "raw") && cli_given(c, "as-model"))
         return cli_usage(c, "--raw and --as-model exclude each other");
-    int code = cli_open_model(c, c->words[0], CLI_VOCAB_ALL, &h->model);
+    /* without --with-padding a broken one is an error below */
+    int code = cli_open_model(c, c->words[0],
+                              cli_given(c, "with-padding") ? CLI_VOCAB_ALL : CLI_VOCAB_NEEDED,
+                              &h->model);
     if (!code) code = find_table(h);
     if (!code && h->table->mapped)
         code = cli_say_fail(c, CLI_CANNOT,
@@ -148,7 +157,6 @@ void cli_head_close(cli_head *h)
     free(h->widened);
     free(h->bias);
     free(h->valid);
-    wte_model_free(h->model);
 }
 
 /* Hidden vectors --------------------------------------------------------------------------------

@@ -49,6 +49,9 @@ int lookup_unknown(lookup_job *job, char **words, size_t n, int64_t *ids)
     const int code = check_model(job);
     if (code) return code;
     const wte_vocab *vocab = wte_model_vocab(job->model);
+    const char *problem = wte_model_vocab_problem(job->model);
+    if (*problem) /* every word would be taken for an unknown one */
+        return cli_say_fail(job->c, CLI_INPUT, "%s", problem);
     job->known = job->table->source;
     job->extended = *job->table;
     job->unknown = malloc((n ? n : 1) * sizeof *job->unknown);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <wte/wte.h>
 
+#include "open.h"
 #include "opt.h"
 #include "out.h"
 
@@ -66,7 +67,8 @@ int main(int argc, char **argv)
 {
     cli c = { .command = NULL };
     cli_out_start(&c);
-    int code = cli_out_finish(&c, run_command(&c, argc, argv));
+    const int code = cli_out_finish(&c, cli_check_models(&c, run_command(&c, argc, argv)));
+    cli_free_models(&c);
     wte_pool_free(c.pool);
     cli_parse_clear(&c);
     return code;

@@ -1,6 +1,7 @@
 /* Opening MODEL, and the ids and token texts that are typed beside it. */
 #include "open.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,6 +34,28 @@ static bool vocab_is_cheap(const char *path)
     return true;
 }
 
+void cli_keep_model(cli *c, wte_model *m)
+{
+    assert(c->n_models < CLI_MODELS);
+    c->models[c->n_models++] = m;
+}
+
+int cli_check_models(const cli *c, int code)
+{
+    wte_error err;
+    for (int i = 0; i < c->n_models && (code == CLI_DONE || code == CLI_NO); i++) {
+        const wte_file *f = wte_model_file(c->models[i]);
+        const wte_status status = f ? wte_file_check_unchanged(f, &err) : WTE_OK;
+        if (status != WTE_OK) code = cli_fail(c, status, CLI_SIDE_INPUT, &err);
+    }
+    return code;
+}
+
+void cli_free_models(cli *c)
+{
+    while (c->n_models) wte_model_free(c->models[--c->n_models]);
+}
+
 int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
 {
     wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
@@ -40,7 +63,7 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
     if (!*path) return cli_usage(c, "MODEL is an empty word");
     opt.tensor = cli_text(c, "tensor");
     opt.head = cli_text(c, "head");
-    bool wanted = vocab == CLI_VOCAB_ALL ||
+    bool wanted = vocab == CLI_VOCAB_ALL || vocab == CLI_VOCAB_NEEDED ||
                   (vocab == CLI_VOCAB_CHEAP && (c->verbose || vocab_is_cheap(path)));
     opt.without_vocab = !wanted;
     cli_reading(path);
@@ -48,7 +71,13 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
     opt.progress = cli_progress_start(&progress, c, "indexing");
     wte_status status = wte_model_open(path, &opt, out, &err);
     cli_progress_stop(&progress);
-    if (status == WTE_OK) return CLI_DONE;
+    if (status == WTE_OK) {
+        cli_keep_model(c, *out);
+        const char *problem = wte_model_vocab_problem(*out);
+        if (*problem && vocab != CLI_VOCAB_NEEDED)
+            cli_note(c, "%s; ids are shown without the texts of their tokens", problem);
+        return CLI_DONE;
+    }
     /* a name that is not there was typed; a file that is not there is input */
     bool typed = status == WTE_E_NOT_FOUND && (opt.tensor || opt.head);
     return cli_fail(c, status, typed ? CLI_SIDE_TYPED : CLI_SIDE_INPUT, &err);
@@ -71,11 +100,11 @@ static bool is_id(const char *word)
     return true;
 }
 
-cli_vocab cli_vocab_for(char *const *words, int n, bool as_text)
+cli_vocab cli_vocab_for(char *const *words, int n, bool as_text, cli_vocab other)
 {
     for (int i = 0; i < n; i++)
-        if (as_text || !is_id(words[i])) return CLI_VOCAB_ALL;
-    return CLI_VOCAB_CHEAP;
+        if (as_text || !is_id(words[i])) return CLI_VOCAB_NEEDED;
+    return other;
 }
 
 /* An id of more than 63 bits: it cannot be counted like the others, but is told like them. */

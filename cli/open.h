@@ -9,20 +9,28 @@
 typedef enum cli_vocab {
     CLI_VOCAB_NONE,
     CLI_VOCAB_CHEAP, /* only when the tokenizer file is small, or --verbose */
-    CLI_VOCAB_ALL
+    CLI_VOCAB_ALL,
+    CLI_VOCAB_NEEDED /* the command itself tells what is wrong with it */
 } cli_vocab;
 
-/* Open MODEL with what --tensor and --head say (the command must be CLI_WITH_MODEL). 0, or the exit
+/* Open MODEL with what --tensor and --head say (the command must be CLI_WITH_MODEL). It is kept
+ * until the command ends. A vocabulary that was wanted but cannot be read is noted. 0, or the exit
  * code after a message. */
 int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out);
+/* Keep a model that was opened in another way: it is freed when the command ends. */
+void cli_keep_model(cli *c, wte_model *m);
+/* When all was well so far: whether the files of the models that are kept are what they were when
+ * they were opened. The code, or CLI_INPUT after a message. */
+int cli_check_models(const cli *c, int code);
+void cli_free_models(cli *c);
 /* Its input table. 0, or the exit code after a message. */
 int cli_input_table(const cli *c, const wte_model *m, const wte_model_table **out);
 
 /* How its rows are stored: "bf16", "q4_0", "gptq 4 bits, groups of 128". */
 const char *cli_stored_as(const wte_model_table *t);
 
-/* CLI_VOCAB_ALL when one of the words is the text of a token, else CLI_VOCAB_CHEAP. */
-cli_vocab cli_vocab_for(char *const *words, int n, bool as_text);
+/* CLI_VOCAB_NEEDED when one of the words is the text of a token, else `other`. */
+cli_vocab cli_vocab_for(char *const *words, int n, bool as_text, cli_vocab other);
 /* The id that a word names: itself when it is one and as_text is false, else the token of that
  * text. Negative and too large ids are passed on. 0, or the exit code after a message. */
 int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text, int64_t *id);

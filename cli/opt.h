@@ -73,6 +73,9 @@ typedef struct cli_value {
     double real;
 } cli_value;
 
+/* Models that one run has open at most. */
+#define CLI_MODELS 4
+
 /* One run of the command. */
 struct cli {
     const cli_command *command; /* NULL before it is known */
@@ -83,6 +86,9 @@ struct cli {
     bool json, quiet, verbose;
     bool colours;          /* stdout takes them */
     struct wte_pool *pool; /* made by cli_pool, freed by main */
+    /* kept by cli_keep_model, freed by main */
+    struct wte_model *models[CLI_MODELS];
+    int n_models;
 };
 
 /* Read the words after the command's name. 0, or the exit code after a message on stderr.

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "open.h"
+
 int cli_exit_code(wte_status status, cli_side side)
 {
     if (status == WTE_OK) return CLI_DONE;
@@ -200,6 +202,7 @@ int cli_sink_close(const cli *c, cli_sink *sink, int code)
     if (failed && !code)
         code = cli_say_fail(c, CLI_OUTPUT, "%s: cannot write%s%s", sink->path, errno ? ": " : "",
                             errno ? strerror(errno) : "");
+    code = cli_check_models(c, code);
     if (!code) {
         wte_error err;
         wte_status status = wte_writer_commit(sink->writer, &err);

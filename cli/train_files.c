@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "ids.h"
+#include "open.h"
 #include "out.h"
 #include "train.h"
 
@@ -59,6 +60,7 @@ int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_rows *rows,
     if (!path) return CLI_DONE;
     cli_reading(path);
     wte_status status = wte_model_open(path, &opt, out, &err);
+    if (status == WTE_OK) cli_keep_model(c, *out);
     if (status == WTE_OK) status = wte_model_input(*out, &input, &err);
     if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_INPUT, &err);
     const int code = check_start(c, path, input);

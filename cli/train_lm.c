@@ -334,7 +334,6 @@ static int run_lm(cli *c, const char *corpus, const char *folder)
     wte_lm_free(r->lm);
     wte_corpus_free(r->valid);
     wte_corpus_free(r->corpus);
-    wte_model_free(r->start);
     free(r->trainable);
     free(r);
     return code;

@@ -298,7 +298,6 @@ static int run_words(cli *c, const char *corpus, const char *folder, wte_words_m
     const int code = train(r, corpus);
     wte_words_free(r->words);
     wte_corpus_free(r->corpus);
-    wte_model_free(r->start);
     free(r);
     return code;
 }

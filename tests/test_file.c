@@ -191,22 +191,6 @@ static void loading_keeps_to_its_limit_and_its_memory(void **state)
     assert_int_equal(bytes, 0);
 }
 
-static void paths_have_kinds(void **state)
-{
-    (void)state;
-    uint64_t bytes = 1;
-    test_write_file(in("a"), "12345", 5);
-    assert_int_equal(mkfifo(in("pipe"), 0600), 0);
-    assert_int_equal(symlink("a", in("link")), 0);
-    assert_int_equal(wte__path_kind_of(in("a"), &bytes), WTE__PATH_FILE);
-    assert_int_equal(bytes, 5);
-    assert_int_equal(wte__path_kind_of(in("link"), NULL), WTE__PATH_FILE);
-    assert_int_equal(wte__path_kind_of(dir, &bytes), WTE__PATH_DIRECTORY);
-    assert_int_equal(bytes, 0);
-    assert_int_equal(wte__path_kind_of(in("pipe"), NULL), WTE__PATH_OTHER);
-    assert_int_equal(wte__path_kind_of(in("none"), NULL), WTE__PATH_NONE);
-}
-
 static void paths_join(void **state)
 {
     (void)state;
@@ -472,7 +456,9 @@ static void a_target_that_became_a_directory_keeps_it(void **state)
     assert_fails(wte__replace_commit(&r, &err), err, WTE_E_IO, WTE_NOWHERE,
                  "cannot rename over it");
     assert_int_equal(files_in(dir), 1);
-    assert_int_equal(wte__path_kind_of(in("a"), NULL), WTE__PATH_DIRECTORY);
+    wte__path_kind kind;
+    assert_ok(wte__path_look(in("a"), &kind, NULL, &err), err);
+    assert_int_equal(kind, WTE__PATH_DIRECTORY);
 }
 
 static void seeds_differ(void **state)
@@ -495,7 +481,6 @@ static const struct CMUnitTest tests[] = {
     FILE_TEST("what is no file is refused by its kind", what_is_no_file_is_refused_by_its_kind),
     FILE_TEST("loading keeps to its limit and its memory",
               loading_keeps_to_its_limit_and_its_memory),
-    FILE_TEST("paths have kinds", paths_have_kinds),
     FILE_TEST("paths join with one slash, up to their limit", paths_join),
     FILE_TEST("a directory is listed in the order of bytes",
               a_directory_is_listed_in_the_order_of_bytes),

@@ -115,7 +115,7 @@ static void the_second_time_it_is_there(void **state)
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
     const size_t text = 4 * N_ROWS + 10 + 90 * 2 + 900 * 3 + 9000 * 4 + 30000 * 5;
-    assert_int_equal(st.st_size, 11 * 8 + 2 * 8 * N_ROWS + text);
+    assert_int_equal(st.st_size, 14 * 8 + 2 * 8 * N_ROWS + text);
     const size_t second = open_and_check("word0");
     assert_true(second < first);
     const size_t third = open_and_check("word0");
@@ -129,11 +129,11 @@ static void another_name_of_the_file_uses_it_too(void **state)
     clear_cache();
     const size_t first = open_and_check("word0");
     snprintf(other, sizeof other, "%s/other.txt", dir);
-    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(symlink("t.vec", other), 0);
     snprintf(path, sizeof path, "%s", other);
     assert_true(open_and_check("word0") < first);
     snprintf(path, sizeof path, "%s/t.vec", dir);
-    assert_int_equal(rename(other, path), 0);
+    assert_int_equal(unlink(other), 0);
 }
 
 static void a_changed_file_is_read_anew(void **state)
@@ -169,7 +169,7 @@ static void a_broken_index_is_ignored(void **state)
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
     const off_t places[] = { 0,  8,  16, 24, 32, 40,           48,
-                             56, 64, 72, 80, 88, 88 + 8 * 100, st.st_size - 1 };
+                             56, 64, 72, 80, 88, 104, 112 + 8 * 100, st.st_size - 1 };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         FILE *f = fopen(file, "r+b");
         assert_non_null(f);

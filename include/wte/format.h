@@ -38,10 +38,14 @@ typedef struct wte_file_options {
     uint64_t max_header_bytes; /* 0 = the format's own limit (safetensors, GGUF 100,000,000) */
     const wte_allocator *allocator;
     const wte_progress *progress; /* while a file is unpacked or its rows are looked for: bytes */
+    /* How many times the size of a packed file what it is unpacked to may take in memory; 0 = 64,
+     * or 32 MiB where that is more, and never more than 4 GiB. */
+    uint64_t max_expansion;
+    uint64_t max_cache_bytes; /* of all indexes in the cache folder; 0 = 1 GiB */
 } wte_file_options;
 #define WTE_FILE_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(wte_file_options), 0, 0, 0, NULL, NULL                                              \
+        sizeof(wte_file_options), 0, 0, 0, NULL, NULL, 0, 0                                        \
     }
 
 #define WTE_MAX_RANK 16
@@ -185,6 +189,12 @@ WTE_API uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part); /* size 
 /** Entry i of the free-text metadata (safetensors __metadata__, of one shard after the other); NULL
  *  past the last. */
 WTE_API const char *wte_file_metadata(const wte_file *f, uint64_t i, const char **value);
+
+/** Whether the files are what they were when they were opened: E_FORMAT when one has become shorter
+ *  or was written to since. A mapped file that is cut shows zeros up to the end of its last page,
+ *  without a signal, so call it when the work on a file is done that others may change.
+ *  cost  an fstat for each file */
+WTE_API WTE_MUST_CHECK wte_status wte_file_check_unchanged(const wte_file *f, wte_error *err);
 
 /* Writing ------------------------------------------------------------------------------------- */
 

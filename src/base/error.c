@@ -102,6 +102,7 @@ wte_status(wte__fail)(wte_error *err, wte_status s, uint64_t where, const char *
 
 wte_status(wte__fail_os)(wte_error *err, wte_status s, int sys_errno, const char *fmt, ...)
 {
+    if (s == WTE_E_IO && sys_errno == ENOMEM) s = WTE_E_MEMORY; /* whoever refused it */
     if (err) {
         va_list ap;
         char whole[WHOLE_TEXT], buf[96];

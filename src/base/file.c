@@ -31,11 +31,16 @@ static const char *kind_text(mode_t mode)
     return "no regular file";
 }
 
-/* Why a path that could not be opened could not: a link may be there though its file is not. */
+/* Why a path that could not be opened could not: a link may be there though its file is not, and a
+ * socket is refused without being named. */
 static wte_status tell_missing(const char *path, int why, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN], led[WTE__NAME_SHOWN], target[WTE_LIMIT_PATH];
+    struct stat st;
     wte__show_path(shown, path);
+    if (why == ENXIO && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file", shown,
+                         kind_text(st.st_mode));
     const ssize_t n = why == ENOENT ? readlink(path, target, sizeof target - 1) : -1;
     if (n < 0) return wte__fail_os(err, WTE_E_IO, why, "%s", shown);
     target[n] = '\0';
@@ -45,15 +50,20 @@ static wte_status tell_missing(const char *path, int why, wte_error *err)
                         shown, wte__show_path(led, target));
 }
 
+static uint64_t nanoseconds(struct timespec t)
+{
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
 static uint64_t time_of(const struct stat *st)
 {
-    return (uint64_t)st->st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st->st_mtim.tv_nsec;
+    return nanoseconds(st->st_mtim);
 }
 
 wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
-    wte__file closed = { -1, 0, NULL, false, 0 };
+    const wte__file closed = { .fd = -1 };
     *f = closed;
     int fd; /* O_NONBLOCK: a pipe without a writer must not hang us */
     do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -73,6 +83,9 @@ wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
     f->fd = fd;
     f->size = (uint64_t)st.st_size;
     f->changed = time_of(&st);
+    f->device = (uint64_t)st.st_dev;
+    f->inode = (uint64_t)st.st_ino;
+    f->status_changed = nanoseconds(st.st_ctim);
     return WTE_OK;
 }
 
@@ -83,9 +96,30 @@ bool wte__file_has_changed(const wte__file *f)
     return fstat(f->fd, &st) != 0 || (uint64_t)st.st_size != f->size || time_of(&st) != f->changed;
 }
 
+wte_status wte__file_check_unchanged(const wte__file *f, const char *path, wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    struct stat st;
+    if (f->memory || f->fd < 0) return WTE_OK;
+    wte__show_path(shown, path);
+    if (fstat(f->fd, &st) != 0) return wte__fail_os(err, WTE_E_IO, errno, "%s", shown);
+    const uint64_t now = (uint64_t)st.st_size;
+    if (now < f->size)
+        return wte__fail(err, WTE_E_FORMAT, now,
+                         "%s: ends at byte %" PRIu64 ", but had %" PRIu64
+                         " when it was opened: it shrank while it was read",
+                         shown, now, f->size);
+    if (now == f->size && time_of(&st) == f->changed) return WTE_OK;
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: was written to while it was read (%" PRIu64
+                     " bytes when it was opened, now %" PRIu64 "): what was read of it may be of "
+                     "two versions",
+                     shown, f->size, now);
+}
+
 void wte__file_over(wte__file *f, const void *data, uint64_t size)
 {
-    wte__file over = { -1, size, data, true, 0 };
+    const wte__file over = { .fd = -1, .size = size, .map = data, .memory = true };
     *f = over;
 }
 
@@ -216,21 +250,49 @@ done:
     return status;
 }
 
-wte__path_kind wte__path_kind_of(const char *path, uint64_t *bytes)
+wte_status wte__path_look(const char *path, wte__path_kind *kind, uint64_t *bytes, wte_error *err)
 {
     struct stat st;
+    *kind = WTE__PATH_NONE;
     if (bytes) *bytes = 0;
-    if (stat(path, &st) != 0) return WTE__PATH_NONE;
-    if (S_ISDIR(st.st_mode)) return WTE__PATH_DIRECTORY;
-    if (!S_ISREG(st.st_mode)) return WTE__PATH_OTHER;
-    if (bytes) *bytes = (uint64_t)st.st_size;
-    return WTE__PATH_FILE;
+    if (stat(path, &st) != 0) {
+        const int why = errno;
+        /* a part of the path that is no folder has nothing below it */
+        if (why == ENOTDIR || (why == ENOENT && lstat(path, &st) != 0)) return WTE_OK;
+        return tell_missing(path, why, err);
+    }
+    *kind = S_ISDIR(st.st_mode)   ? WTE__PATH_DIRECTORY
+            : S_ISREG(st.st_mode) ? WTE__PATH_FILE
+                                  : WTE__PATH_OTHER;
+    if (bytes && *kind == WTE__PATH_FILE) *bytes = (uint64_t)st.st_size;
+    return WTE_OK;
 }
 
-bool wte__path_dangles(const char *path)
+wte_status wte__path_optional(const char *path, bool *there, uint64_t *bytes, wte_error *err)
 {
-    struct stat st;
-    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st) != 0 && errno == ENOENT;
+    wte__path_kind kind;
+    uint64_t size;
+    wte__file f;
+    *there = false;
+    if (bytes) *bytes = 0;
+    WTE_TRY(wte__path_look(path, &kind, &size, err));
+    if (kind == WTE__PATH_NONE || (kind == WTE__PATH_FILE && size == 0)) return WTE_OK;
+    if (kind != WTE__PATH_FILE) { /* to open it says what it is */
+        WTE_TRY(wte__file_open(&f, path, err));
+        wte__file_close(&f);
+    }
+    *there = true;
+    if (bytes) *bytes = size;
+    return WTE_OK;
+}
+
+wte_status wte__path_folder(const char *path, bool *there, wte_error *err)
+{
+    wte__path_kind kind;
+    *there = false;
+    WTE_TRY(wte__path_look(path, &kind, NULL, err));
+    *there = kind == WTE__PATH_DIRECTORY;
+    return WTE_OK;
 }
 
 bool wte__path_join(char *out, const char *dir, const char *name)
@@ -240,6 +302,11 @@ bool wte__path_join(char *out, const char *dir, const char *name)
     int used = snprintf(out, WTE_LIMIT_PATH, "%s%s%s", bare ? "" : dir,
                         bare || dir[n - 1] == '/' ? "" : "/", name);
     return used >= 0 && used < (int)WTE_LIMIT_PATH;
+}
+
+bool wte__path_remove(const char *path)
+{
+    return unlink(path) == 0;
 }
 
 const char *wte__path_base(const char *path)

@@ -11,6 +11,8 @@ typedef struct wte__file {
     const uint8_t *map; /* whole file, or NULL when not mapped */
     bool memory;        /* map is the caller's memory */
     uint64_t changed;   /* nanoseconds; 0 for memory */
+    /* Which file it is, and when anything of it changed last, which nobody can set; 0 for memory. */
+    uint64_t device, inode, status_changed;
 } wte__file;
 
 /* Regular files only: a directory, device or pipe is refused (E_IO / E_UNSUPPORTED) with its kind
@@ -22,6 +24,8 @@ wte_status wte__file_map(wte__file *f, const char *path,
 void wte__file_close(wte__file *f);       /* also of a zeroed struct with fd -1 */
 /* Whether its size or time of change is no longer what it was when it was opened. */
 bool wte__file_has_changed(const wte__file *f);
+/* The same as an error, E_FORMAT: what was read through a map may be zeros, or of two versions. */
+wte_status wte__file_check_unchanged(const wte__file *f, const char *path, wte_error *err);
 /* Exactly n bytes at `at`, by pread (or from memory). A short file is E_FORMAT (it shrank) with
  * where = at. */
 wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_t n,
@@ -42,13 +46,19 @@ typedef enum wte__path_kind {
     WTE__PATH_DIRECTORY,
     WTE__PATH_OTHER
 } wte__path_kind;
-wte__path_kind wte__path_kind_of(const char *path,
-                                 uint64_t *bytes); /* bytes of a file; may be NULL */
-/* A link that leads to nothing; to open it fails and tells where it leads. */
-bool wte__path_dangles(const char *path);
+/* What lies at a path. *kind is NONE only where there is nothing of that name. What the system does
+ * not let us look at (a folder without permission, links in a circle), and a link that leads to
+ * nothing, is an error. *bytes of a file; may be NULL. */
+wte_status wte__path_look(const char *path, wte__path_kind *kind, uint64_t *bytes, wte_error *err);
+/* Whether a file that may be left out is there. An empty one counts as absent; a folder, a pipe and
+ * whatever else cannot be read as a file is an error. *bytes may be NULL. */
+wte_status wte__path_optional(const char *path, bool *there, uint64_t *bytes, wte_error *err);
+/* Whether a folder that may be left out is there; a file of that name counts as absent. */
+wte_status wte__path_folder(const char *path, bool *there, wte_error *err);
 /* dir + "/" + name into out (WTE_LIMIT_PATH bytes); false when too long. name absolute = name
  * alone. */
 bool wte__path_join(char *out, const char *dir, const char *name);
+bool wte__path_remove(const char *path);      /* a file; false when it could not be removed */
 const char *wte__path_base(const char *path); /* after the last slash */
 /* Names in a directory, sorted by bytes, without . and ..; calls visit until it returns false. */
 wte_status wte__path_list(const char *dir, bool (*visit)(void *ctx, const char *name), void *ctx,

@@ -21,6 +21,12 @@
 #define WTE_LIMIT_UNPACKED_RATIO 64u
 /* ... and never more than 4 GiB: a larger archive is better unpacked once. */
 #define WTE_LIMIT_UNPACKED 4294967296u
+/* What a row of a text of vectors takes in memory beside its text: its place, its token, the entry
+ * of that in a vocabulary. It counts to what a packed text unpacks to. */
+#define WTE_LIMIT_TEXT_ROW 96u
+/* All indexes of texts that are kept in the cache folder: those of some hundred files of a million
+ * words. The oldest make room for new ones. */
+#define WTE_LIMIT_CACHE 1073741824u
 /* Header of a GGUF file: the largest vocabularies in use, with 262144 tokens and their merges, take
  * some 20 MB. */
 #define WTE_LIMIT_GGUF_HEADER 100000000u

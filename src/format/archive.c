@@ -54,6 +54,7 @@ wte_status wte__archive_read(wte_file *f, wte_error *err)
 {
     wte__zip z;
     wte_status status = wte__zip_open(&z, &f->parts[0].file, f->path, f->allocator, err);
+    z.max_expansion = f->max_expansion;
     if (status == WTE_OK) status = tell(f, &z, err);
     wte__zip_close(&z);
     return status;

@@ -123,6 +123,7 @@ static wte_status unpack(wte_file *f, wte_error *err)
     wte__part *part = &f->parts[0];
     uint64_t bytes;
     WTE_TRY(wte__gz_unpack(f, part, &f->unpacked, &bytes, &f->unpacked_cap, err));
+    f->packed_bytes = part->file.size;
     wte__file_close(&part->file);
     wte__file_over(&part->file, f->unpacked ? f->unpacked : (const uint8_t *)"", bytes);
     part->unpacked = true;
@@ -164,6 +165,8 @@ static wte_status create(const char *path, const wte_file_options *opt, wte_file
         f->allocator = &f->own;
     }
     f->max_header_bytes = options.max_header_bytes;
+    f->max_expansion = options.max_expansion;
+    f->max_cache_bytes = options.max_cache_bytes;
     f->copy = options.copy != 0;
     f->no_cache = options.no_cache != 0;
     f->progress = options.progress;
@@ -226,6 +229,14 @@ wte_status wte_file_open_memory(const void *data, uint64_t bytes, const char *na
     }
     f->progress = NULL;
     *out = f;
+    return WTE_OK;
+}
+
+wte_status wte_file_check_unchanged(const wte_file *f, wte_error *err)
+{
+    WTE_TRY(wte__need(f, "wte_file_check_unchanged: the file", err));
+    for (size_t i = 0; i < f->n_parts; i++)
+        WTE_TRY(wte__file_check_unchanged(&f->parts[i].file, f->parts[i].path, err));
     return WTE_OK;
 }
 

@@ -59,6 +59,7 @@ struct wte_file {
     wte_allocator own; /* a copy of the caller's, so that the caller's may go */
     const wte_allocator *allocator;
     uint64_t max_header_bytes; /* 0 = the format's own */
+    uint64_t max_expansion, max_cache_bytes; /* 0 = the limits' */
     bool copy, memory, no_cache;
     const wte_progress *progress; /* while it is opened, else NULL */
     wte_format format;
@@ -82,6 +83,7 @@ struct wte_file {
     void *made;              /* what it works with */
     uint8_t *unpacked;       /* of a file packed by gzip: what the first part's file is */
     size_t unpacked_cap;
+    uint64_t packed_bytes; /* size of the packed file, else 0 */
 };
 
 /* The start of a file, for telling what it is. */

@@ -42,7 +42,8 @@ static wte_status open_part(wte_file *f, uint64_t number, uint64_t count, wte_er
                             "%s: part %" PRIu64 " of %" PRIu64
                             ": one file each is kept open (raise ulimit -n)",
                             f->path, number + 1, count);
-    if (why.sys_errno == ENOENT)
+    wte__path_kind kind;
+    if (why.sys_errno == ENOENT && wte__path_look(path, &kind, NULL, NULL) == WTE_OK)
         return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
                          "%s: part %" PRIu64 " of %" PRIu64 " is missing: no '%s' beside it",
                          f->path, number + 1, count, wte__path_base(path));

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <zlib.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
 
@@ -41,7 +42,7 @@ static wte_status check_size(const unpacker *u)
     return wte__fail(u->err, WTE_E_LIMIT, u->read,
                      "%s: gzip: unpacks to more than %" PRIu64
                      " bytes, the most that are unpacked from %" PRIu64
-                     " (unpack it first: gunzip)",
+                     " (raise max_expansion, or unpack it first: gunzip)",
                      u->part->path, u->most, u->part->file.size);
 }
 
@@ -107,12 +108,28 @@ static wte_status unpack_all(unpacker *u, z_stream *z)
     return check_size(u);
 }
 
-static uint64_t most_of(uint64_t packed)
+uint64_t wte__unpacked_most(uint64_t packed, uint64_t max_expansion)
 {
+    uint64_t most;
+    if (max_expansion) return wte_mul_u64(packed, max_expansion, &most) ? most : UINT64_MAX - 1;
     if (packed <= WTE_LIMIT_UNPACKED_FREE / WTE_LIMIT_UNPACKED_RATIO)
         return WTE_LIMIT_UNPACKED_FREE;
     if (packed >= WTE_LIMIT_UNPACKED / WTE_LIMIT_UNPACKED_RATIO) return WTE_LIMIT_UNPACKED;
     return packed * WTE_LIMIT_UNPACKED_RATIO;
+}
+
+wte_status wte__gz_room(const wte_file *f, uint64_t more, wte_error *err)
+{
+    uint64_t all;
+    if (!f->packed_bytes) return WTE_OK;
+    const uint64_t bytes = f->parts[0].file.size;
+    const uint64_t most = wte__unpacked_most(f->packed_bytes, f->max_expansion);
+    if (wte_add_u64(bytes, more, &all) && all <= most) return WTE_OK;
+    return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                     "%s: gzip: %" PRIu64 " bytes of text and the index of its rows take more than "
+                     "%" PRIu64 " in memory, the most for %" PRIu64
+                     " packed ones (raise max_expansion, or unpack it first: gunzip)",
+                     f->path, bytes, most, f->packed_bytes);
 }
 
 wte_status wte__gz_unpack(const wte_file *f, const wte__part *part, uint8_t **out, uint64_t *bytes,
@@ -120,7 +137,8 @@ wte_status wte__gz_unpack(const wte_file *f, const wte__part *part, uint8_t **ou
 {
     z_stream z;
     const wte_allocator *a = f->allocator;
-    unpacker u = { .f = f, .part = part, .a = a, .most = most_of(part->file.size), .err = err };
+    unpacker u = { .f = f, .part = part, .a = a, .err = err };
+    u.most = wte__unpacked_most(part->file.size, f->max_expansion);
     *out = NULL;
     *bytes = *cap = 0;
     memset(&z, 0, sizeof z);

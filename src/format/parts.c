@@ -215,9 +215,10 @@ static wte_status read_dim(const wte_file *f, const char *dir, uint64_t *dim, wt
     uint64_t bytes = 0;
     wte__json j;
     *dim = WTE_NOWHERE;
-    if (!wte__path_join(path, dir, "params.json") ||
-        wte__path_kind_of(path, &bytes) != WTE__PATH_FILE || bytes == 0)
-        return WTE_OK;
+    bool there;
+    if (!wte__path_join(path, dir, "params.json")) return WTE_OK;
+    WTE_TRY(wte__path_optional(path, &there, NULL, err));
+    if (!there) return WTE_OK;
     WTE_TRY(wte__file_load(path, WTE_LIMIT_CONFIG, f->allocator, &text, &bytes, err));
     wte__json_init(&j, text, bytes, path, WTE__JSON_PYTHON);
     bool ok = wte__json_next(&j) == WTE__JSON_OBJECT;
@@ -264,8 +265,10 @@ wte_status wte__parts_read(wte_file *f, bool *taken, wte_error *err)
     if (!wte__parts_name(wte__path_base(f->path), &number) || !folder_of(f->path, dir))
         return WTE_OK;
     memset(&l, 0, sizeof l);
-    /* a folder that cannot be listed: what was named is there, and is read alone */
-    if (wte__path_list(dir[0] ? dir : ".", visit, &l, NULL) != WTE_OK || l.most == 0) return WTE_OK;
+    /* a folder that cannot be listed may hold more parts: one alone would be a piece of each table
+     */
+    WTE_TRY(wte__path_list(dir[0] ? dir : ".", visit, &l, err));
+    if (l.most == 0) return WTE_OK;
     *taken = true;
     WTE_TRY(check_listing(f, &l, err));
     return read_all(f, l.most + 1, err);

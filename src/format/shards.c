@@ -209,8 +209,9 @@ static size_t count_missing(const reader *r, size_t i, const char *dir, size_t *
     char path[WTE_LIMIT_PATH];
     size_t missing = 0;
     for (; i < r->n_shards; i++) {
+        wte__path_kind kind;
         gone[i] = wte__path_join(path, dir, r->shards[i]) &&
-                  wte__path_kind_of(path, NULL) == WTE__PATH_NONE;
+                  wte__path_look(path, &kind, NULL, NULL) == WTE_OK && kind == WTE__PATH_NONE;
         missing += gone[i];
     }
     *tensors = 0;
@@ -249,7 +250,8 @@ static wte_status open_shard(reader *r, size_t i, const char *dir)
         return wte__fail_os(r->err, WTE_E_LIMIT, EMFILE,
                             "%s: shard %zu of %zu: one file each is kept open (raise ulimit -n)",
                             f->path, i + 1, r->n_shards);
-    if (why.sys_errno == ENOENT && !wte__path_dangles(path))
+    wte__path_kind kind;
+    if (why.sys_errno == ENOENT && wte__path_look(path, &kind, NULL, NULL) == WTE_OK)
         status = tell_missing(r, i, dir, name);
     else if (r->err)
         *r->err = why;

@@ -17,15 +17,23 @@ typedef struct wte__text_index {
     uint64_t *row_at; /* of each row's numbers */
     size_t n, cap;
     uint64_t end; /* of the last row: the file's */
+    bool kept;    /* it comes from the cache */
 } wte__text_index;
 
 void wte__text_index_clear(wte__text_index *x, const wte_allocator *a);
-wte_status wte__text_index_add(wte__text_index *x, const wte_allocator *a, uint64_t at,
-                               wte_error *err);
-/* Fills rows and f->tokens from the cache; false when there is nothing of use. */
-bool wte__text_index_load(wte__text_index *x, wte_file *f);
+/* E_LIMIT when the rows of a packed file take more memory than its size justifies. */
+wte_status wte__text_index_add(wte__text_index *x, const wte_file *f, uint64_t at, wte_error *err);
+/* Whether a row of f->made stands where the index says it does. */
+typedef bool wte__text_row_check(const wte_file *f, uint64_t row);
+/* Fills rows and f->tokens from the cache; false when there is nothing of use. Some rows all over
+ * the file are checked. */
+bool wte__text_index_load(wte__text_index *x, wte_file *f, wte__text_row_check *check);
 /* Keeps them there, if the file is large enough to be worth it. Nothing depends on success. */
 void wte__text_index_store(const wte__text_index *x, const wte_file *f);
+/* E_FORMAT: the file has been changed since the index was made. A kept one is removed, so that the
+ * next to open the file makes it again. */
+wte_status wte__text_index_stale(const wte__text_index *x, const wte_file *f, uint64_t row,
+                                 wte_error *err);
 
 /* A window that moves over a file, for passes and for single rows. */
 typedef struct wte__window {

@@ -15,6 +15,7 @@ static wte_status read_zip(wte_file *f, uint32_t part, wte__names *names, wte_er
     size_t pickle;
     const char *path = f->parts[part].path;
     wte_status status = wte__zip_open(&z, &f->parts[part].file, path, f->allocator, err);
+    z.max_expansion = f->max_expansion;
     if (status == WTE_OK && !wte__torch_zip_is(&z, &pickle))
         status = wte__fail(err, WTE_E_FORMAT, 0,
                            "%s: is a zip archive, but no PyTorch checkpoint (no data.pkl)", path);

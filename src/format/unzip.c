@@ -121,14 +121,12 @@ wte_status wte__zip_read(const wte__zip *z, size_t i, void *out, wte_error *err)
 
 wte_status wte__zip_justified(const wte__zip *z, uint64_t unpacked, wte_error *err)
 {
-    uint64_t most;
-    if (unpacked <= WTE_LIMIT_UNPACKED_FREE) return WTE_OK;
-    if (!wte_mul_u64(z->file.size, WTE_LIMIT_UNPACKED_RATIO, &most) || most > WTE_LIMIT_UNPACKED)
-        most = WTE_LIMIT_UNPACKED;
+    const uint64_t most = wte__unpacked_most(z->file.size, z->max_expansion);
     if (unpacked <= most) return WTE_OK;
     return wte__fail(err, WTE_E_LIMIT, z->directory_at,
                      "%s: zip: would unpack to %" PRIu64 " bytes, but at most %" PRIu64
-                     " are unpacked from an archive of %" PRIu64 " (unpack it first)",
+                     " are unpacked from an archive of %" PRIu64
+                     " (raise max_expansion, or unpack it first)",
                      z->path, unpacked, most, z->file.size);
 }
 
@@ -144,7 +142,7 @@ wte_status wte__zip_unpack(wte_file *f, uint32_t of, const wte__zip *z, const si
     uint64_t total = 0;
     for (size_t k = 0; k < n; k++) {
         at[k] = rounded(total);
-        if (!wte_add_u64(at[k], z->entries[list[k]].bytes, &total) || total > WTE_LIMIT_UNPACKED)
+        if (!wte_add_u64(at[k], z->entries[list[k]].bytes, &total) || total > SIZE_MAX / 2)
             total = UINT64_MAX - ALIGNED;
         WTE_TRY(wte__zip_justified(z, total, err));
     }

@@ -25,12 +25,54 @@ wte__match wte__word2vec_match(const wte__head *head)
 
 /* Rows ---------------------------------------------------------------------------------------- */
 
+/* Of a word, what is compared. */
+#define WORD_BYTES 256u
+#define ROW_BYTES  8192u
+
+/* Whether the word of a row, with the space behind it, ends the n bytes at p. */
+static bool word_ends(const wte_file *f, uint64_t row, const uint8_t *p, size_t n)
+{
+    const wte_bytes word = wte__token_list_text(&f->tokens, row);
+    return p[n - 1] == ' ' && memcmp(p, word.data + (word.size - (n - 1)), n - 1) == 0;
+}
+
+/* How many bytes before a row's numbers are its word and the space, as far as they are compared. */
+static size_t word_before(const wte_file *f, uint64_t row)
+{
+    const uint64_t size = wte__token_list_text(&f->tokens, row).size;
+    return 1 + (size < WORD_BYTES ? (size_t)size : WORD_BYTES);
+}
+
+static bool row_is_there(const wte_file *f, uint64_t row)
+{
+    uint8_t before[WORD_BYTES + 1];
+    const wte__text_index *x = f->made;
+    const wte__part *part = &f->parts[0];
+    const size_t n = word_before(f, row);
+    if (x->row_at[row] < n) return false;
+    return wte__file_read_at(&part->file, x->row_at[row] - n, before, n, part->path, NULL) ==
+               WTE_OK &&
+           word_ends(f, row, before, n);
+}
+
+/* With its word in one read where both are short. In a file that was changed, the numbers of
+ * another row may lie at the row's place. */
 static wte_status read_row(const wte__entry *e, uint64_t row, uint8_t *out, wte_error *err)
 {
-    const wte__text_index *x = e->file->made;
-    const wte__part *part = &e->file->parts[e->part];
-    const uint64_t bytes = x->key.dim * sizeof(float);
-    WTE_TRY(wte__file_read_at(&part->file, x->row_at[row], out, bytes, part->path, err));
+    const wte_file *f = e->file;
+    const wte__text_index *x = f->made;
+    const wte__part *part = &f->parts[e->part];
+    const uint64_t bytes = x->key.dim * sizeof(float), at = x->row_at[row];
+    uint8_t piece[WORD_BYTES + 1 + ROW_BYTES];
+    const size_t n = word_before(f, row);
+    if (bytes <= ROW_BYTES && at >= n) {
+        WTE_TRY(wte__file_read_at(&part->file, at - n, piece, n + bytes, part->path, err));
+        if (!word_ends(f, row, piece, n)) return wte__text_index_stale(x, f, row, err);
+        memcpy(out, piece + n, (size_t)bytes);
+    } else {
+        if (!row_is_there(f, row)) return wte__text_index_stale(x, f, row, err);
+        WTE_TRY(wte__file_read_at(&part->file, at, out, bytes, part->path, err));
+    }
     if (wte__host_is_big()) wte__swap_units(out, bytes, sizeof(float));
     return WTE_OK;
 }
@@ -135,7 +177,7 @@ static wte_status take_record(pass *p)
                          p->f->path, p->x->n + 1, p->rows, p->at, row_bytes,
                          p->window.end - numbers);
     WTE_TRY(wte__token_list_add(&p->f->tokens, word, WTE_TAG_NORMAL, p->err));
-    WTE_TRY(wte__text_index_add(p->x, p->f->allocator, numbers, p->err));
+    WTE_TRY(wte__text_index_add(p->x, p->f, numbers, p->err));
     p->at = numbers + row_bytes;
     return WTE_OK;
 }
@@ -204,7 +246,7 @@ wte_status wte__word2vec_read(wte_file *f, wte_error *err)
     f->tokens.form = WTE_FORM_PLAIN;
     x->key.kind = WTE_FORMAT_WORD2VEC;
     x->key.dim = dim;
-    if (!wte__text_index_load(x, f)) {
+    if (!wte__text_index_load(x, f, row_is_there)) {
         WTE_TRY(make_pass(f, x, rows, first, err));
         wte__text_index_store(x, f);
     }

@@ -10,6 +10,7 @@
 #include "format/text_index.h"
 #include "format/text_layout.h"
 #include "format/text_number.h"
+#include "format/text_row.h"
 
 /* The first piece of a file that its layout is told from, if it holds two lines. */
 #define SAMPLE_BYTES ((size_t)65536)
@@ -110,9 +111,45 @@ static wte_status next_field(reader *r, uint64_t *at, wte_bytes *field, wte_erro
     return WTE_OK;
 }
 
+static bool row_is_there(const wte_file *f, uint64_t row)
+{
+    uint8_t buf[1024];
+    const vectors *v = f->made;
+    reader r = { NULL, v, { &f->parts[0], v->index.end, 0, 0, sizeof buf, buf } };
+    bool there;
+    return wte__text_row_find(f, &v->index, &r.window, row, v->layout.first, &there, NULL) ==
+               WTE_OK &&
+           there;
+}
+
+/* In a file that was changed, the numbers of another row may lie at the row's place. */
+static wte_status check_place(reader *r, uint64_t row, wte_error *err)
+{
+    const wte_file *f = r->entry->file;
+    bool there;
+    if (r->window.part->file.memory) return WTE_OK;
+    WTE_TRY(wte__text_row_find(f, &r->v->index, &r->window, row, r->v->layout.first, &there, err));
+    return there ? WTE_OK : wte__text_index_stale(&r->v->index, f, row, err);
+}
+
+/* Whether a row ends at byte `at`: behind it are blanks alone, up to the end of its line. */
+static wte_status check_end(reader *r, uint64_t row, uint64_t at, wte_error *err)
+{
+    const uint8_t *p;
+    size_t n, i = 0;
+    do {
+        at += i;
+        WTE_TRY(wte__window_see(&r->window, at, 2, &p, &n, err));
+        for (i = 0; i < n && wte__text_is_blank(p[i]);) i++;
+    } while (i > 0 && i == n);
+    if (i == n || p[i] == '\n' || p[i] == '\r') return WTE_OK;
+    return wte__text_index_stale(&r->v->index, r->entry->file, row, err);
+}
+
 static wte_status read_row(reader *r, uint64_t row, float *out, wte_error *err)
 {
     uint64_t at = r->v->index.row_at[row];
+    WTE_TRY(check_place(r, row, err));
     for (uint64_t i = 0; i < r->v->layout.dim; i++) {
         const uint64_t begin = at;
         wte_bytes field;
@@ -120,7 +157,7 @@ static wte_status read_row(reader *r, uint64_t row, float *out, wte_error *err)
         if (!wte__text_f32(field.data, (size_t)field.size, &out[i]))
             return refuse_number(r, row, i, field, begin, err);
     }
-    return WTE_OK;
+    return check_end(r, row, at, err);
 }
 
 static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out, wte_error *err)
@@ -252,7 +289,7 @@ static wte_status add_row(pass *p, const wte__text_line *cut)
                          "%s: line %" PRIu64 " (byte %" PRIu64 "): a word more than the %" PRIu64
                          " that line 1 says",
                          p->f->path, p->line, p->at, l->rows);
-    WTE_TRY(wte__text_index_add(&p->v->index, p->f->allocator, p->at + cut->numbers_at, p->err));
+    WTE_TRY(wte__text_index_add(&p->v->index, p->f, p->at + cut->numbers_at, p->err));
     if (!l->tokens) return WTE_OK;
     if (cut->token.size > WTE_LIMIT_TOKEN_TEXT)
         return wte__fail(p->err, WTE_E_LIMIT, p->at,
@@ -367,7 +404,7 @@ wte_status wte__word_vectors_read(wte_file *f, wte_error *err)
     v->index.key.kind = (uint32_t)f->format;
     v->index.key.layout = layout_code(&v->layout);
     v->index.key.dim = v->layout.dim;
-    if (!wte__text_index_load(&v->index, f)) {
+    if (!wte__text_index_load(&v->index, f, row_is_there)) {
         WTE_TRY(make_pass(f, v, err));
         wte__text_index_store(&v->index, f);
     }

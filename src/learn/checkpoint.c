@@ -61,7 +61,9 @@ wte_status wte__checkpoint_open(const char *path, wte__checkpoint **out, wte_err
     *out = NULL;
     char shown[WTE__NAME_SHOWN];
     wte__show_path(shown, path);
-    if (wte__path_kind_of(path, NULL) == WTE__PATH_NONE && !wte__path_dangles(path))
+    wte__path_kind kind;
+    WTE_TRY(wte__path_look(path, &kind, NULL, err));
+    if (kind == WTE__PATH_NONE)
         return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: there is no checkpoint", shown);
     wte__checkpoint *c = wte__alloc_zeroed(NULL, sizeof *c);
     if (!c) return wte__no_memory(err, sizeof *c, "the checkpoint");

@@ -170,9 +170,10 @@ static wte_status read_adapter_config(wte_model *m, const char *side, wte_error 
     char path[WTE_LIMIT_PATH], *text = NULL;
     uint64_t bytes = 0;
     m->adapter.said.path = m->adapter.said.kind = m->adapter.said.base = "";
-    if (!wte__path_join(path, side, "adapter_config.json") ||
-        (wte__path_kind_of(path, &bytes) != WTE__PATH_FILE && !wte__path_dangles(path)))
-        return WTE_OK;
+    bool there;
+    if (!wte__path_join(path, side, "adapter_config.json")) return WTE_OK;
+    WTE_TRY(wte__path_optional(path, &there, &bytes, err));
+    if (!there) return WTE_OK;
     const char *kept = wte__arena_text(&m->arena, path, strlen(path));
     if (!kept) return wte__no_memory(err, strlen(path), "a path");
     WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, m->allocator, &text, &bytes, err));

@@ -14,12 +14,14 @@
 #define DEMO_DIM  3u
 #define DEMO_SEED 123u
 
-/* Whether a side file is there and not empty: empty ones count as absent. */
-static bool has_side_file(const wte__place *p, const char *name, char *path)
+/* Whether a file beside the weights is there and not empty; what is there but cannot be read is an
+ * error. */
+static wte_status find_side_file(const wte__place *p, const char *name, char path[WTE_LIMIT_PATH],
+                                 bool *there, wte_error *err)
 {
-    uint64_t bytes;
-    return wte__path_join(path, p->side, name) &&
-           wte__path_kind_of(path, &bytes) == WTE__PATH_FILE && bytes > 0;
+    *there = false;
+    if (!wte__path_join(path, p->side, name)) return WTE_OK; /* no file has such a path */
+    return wte__path_optional(path, there, NULL, err);
 }
 
 /* Such a file brings its own config: one that lies beside it may be another model's. */
@@ -40,11 +42,16 @@ static wte_status read_config(wte_model *m, const wte__place *p, wte_error *err)
     if (format == WTE_FORMAT_GGUF || format == WTE_FORMAT_LLMC) return read_own_config(m, p, err);
     char *text = NULL;
     uint64_t bytes = 0;
-    m->sentence_model = has_side_file(p, "modules.json", path) ||
-                        has_side_file(p, "config_sentence_transformers.json", path);
-    /* a link that leads to nothing is no model without a config: opening it says so */
-    const bool params = !has_side_file(p, "config.json", path) && !wte__path_dangles(path);
-    if (params && !has_side_file(p, "params.json", path)) return WTE_OK;
+    bool there, params = false;
+    WTE_TRY(find_side_file(p, "modules.json", path, &m->sentence_model, err));
+    if (!m->sentence_model)
+        WTE_TRY(find_side_file(p, "config_sentence_transformers.json", path, &m->sentence_model,
+                               err));
+    WTE_TRY(find_side_file(p, "config.json", path, &there, err));
+    if (!there) {
+        WTE_TRY(find_side_file(p, "params.json", path, &params, err));
+        if (!params) return WTE_OK;
+    }
     const char *kept = wte__arena_text(&m->arena, path, strlen(path));
     if (!kept) return wte__no_memory(err, strlen(path), "a path");
     WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, m->allocator, &text, &bytes, err));
@@ -62,7 +69,9 @@ static wte_status read_quant_config(wte_model *m, const wte__place *p, wte_error
     static const char *const names[] = { "quantize_config.json", "quant_config.json" };
     char path[WTE_LIMIT_PATH];
     for (size_t i = 0; i < sizeof names / sizeof *names && !m->said.at; i++) {
-        if (!has_side_file(p, names[i], path)) continue;
+        bool there;
+        WTE_TRY(find_side_file(p, names[i], path, &there, err));
+        if (!there) continue;
         char *text = NULL;
         uint64_t bytes = 0;
         const char *kept = wte__arena_text(&m->arena, path, strlen(path));

@@ -127,15 +127,16 @@ static wte_status too_long(const char *path, wte_error *err)
 }
 
 /* A static model of sentence-transformers keeps its table one folder below. */
-static bool has_static_folder(const char *dir, char *out)
+static wte_status find_static_folder(const char *dir, char *out, bool *there, wte_error *err)
 {
     char folder[WTE_LIMIT_PATH], file[WTE_LIMIT_PATH];
+    *there = false;
     if (!wte__path_join(folder, dir, STATIC_FOLDER) ||
-        !wte__path_join(file, folder, "model.safetensors") ||
-        wte__path_kind_of(file, NULL) != WTE__PATH_FILE)
-        return false;
-    memcpy(out, folder, strlen(folder) + 1);
-    return true;
+        !wte__path_join(file, folder, "model.safetensors"))
+        return WTE_OK;
+    WTE_TRY(wte__path_optional(file, there, NULL, err));
+    if (*there) memcpy(out, folder, strlen(folder) + 1);
+    return WTE_OK;
 }
 
 static wte_status several(const char *dir, uint64_t n, const char *what, const char *first,
@@ -179,7 +180,9 @@ static wte_status place_in_folder(wte__place *p, const char *dir, const struct l
     wte_status status = WTE_OK;
     if (!wte__path_join(p->side, dir, "")) return too_long(dir, err);
     const bool direct = l->known[INDEX] || l->known[SINGLE] || l->safetensors;
-    if (!direct && has_static_folder(dir, p->side))
+    bool below = false;
+    if (!direct) WTE_TRY(find_static_folder(dir, p->side, &below, err));
+    if (below)
         return wte__path_join(p->weights, p->side, "model.safetensors") ? WTE_OK
                                                                         : too_long(dir, err);
     const char *weights = weights_in(l, dir, &status, err);
@@ -200,15 +203,19 @@ struct choice {
     char first[256];
     char names[200]; /* the first few */
     size_t used;
+    wte_status status; /* of looking at them */
+    wte_error *err;
 };
 
 static bool visit_choice(void *ctx, const char *name)
 {
     struct choice *c = ctx;
     char path[WTE_LIMIT_PATH], shown[WTE__NAME_SHOWN];
-    if (strncmp(name, c->start, strlen(c->start)) != 0 || !wte__path_join(path, c->parent, name) ||
-        wte__path_kind_of(path, NULL) != WTE__PATH_DIRECTORY)
+    bool folder;
+    if (strncmp(name, c->start, strlen(c->start)) != 0 || !wte__path_join(path, c->parent, name))
         return true;
+    c->status = wte__path_folder(path, &folder, c->err);
+    if (c->status != WTE_OK || !folder) return c->status == WTE_OK;
     if (c->n++ == 0) keep_name(c->first, sizeof c->first, name);
     if (c->used < sizeof c->names) {
         const int n = snprintf(c->names + c->used, sizeof c->names - c->used, "%s%.60s",
@@ -224,7 +231,9 @@ static wte_status list_choice(struct choice *c, const char *parent, const char *
     memset(c, 0, sizeof *c);
     c->parent = parent;
     c->start = start;
-    return wte__path_list(parent, visit_choice, c, err);
+    c->err = err;
+    WTE_TRY(wte__path_list(parent, visit_choice, c, err));
+    return c->status;
 }
 
 /* The revision that refs/main names, when its snapshot is there; else "". */
@@ -235,14 +244,17 @@ static wte_status read_ref(const char *dir, const char *snapshots, const wte_all
     uint64_t bytes = 0;
     revision[0] = '\0';
     if (!wte__path_join(path, dir, "refs/main")) return too_long(dir, err);
-    if (wte__path_kind_of(path, &bytes) != WTE__PATH_FILE || bytes >= 256) return WTE_OK;
+    bool there;
+    WTE_TRY(wte__path_optional(path, &there, &bytes, err));
+    if (!there || bytes >= 256) return WTE_OK;
     WTE_TRY(wte__file_load(path, 256, allocator, &text, &bytes, err));
     const size_t n = strcspn(text, " \t\r\n/"); /* a slash would lead elsewhere */
     const bool name = n > 0 && text[0] != '.' && text[n] != '/';
     if (name) snprintf(revision, 256, "%.*s", (int)n, text);
     wte__free(allocator, text, (size_t)bytes + 1);
     if (!wte__path_join(path, snapshots, revision)) return too_long(dir, err);
-    if (wte__path_kind_of(path, NULL) != WTE__PATH_DIRECTORY) revision[0] = '\0';
+    WTE_TRY(wte__path_folder(path, &there, err));
+    if (!there) revision[0] = '\0';
     return WTE_OK;
 }
 
@@ -253,7 +265,9 @@ static wte_status enter_cache(wte__place *p, char dir[WTE_LIMIT_PATH],
     char snapshots[WTE_LIMIT_PATH], next[WTE_LIMIT_PATH], revision[256];
     struct choice c;
     if (!wte__path_join(snapshots, dir, "snapshots")) return too_long(dir, err);
-    if (wte__path_kind_of(snapshots, NULL) != WTE__PATH_DIRECTORY) return WTE_OK;
+    bool there;
+    WTE_TRY(wte__path_folder(snapshots, &there, err));
+    if (!there) return WTE_OK;
     WTE_TRY(list_choice(&c, snapshots, "", err));
     if (c.n == 0) return WTE_OK;
     WTE_TRY(read_ref(dir, snapshots, allocator, revision, err));
@@ -295,7 +309,7 @@ static wte_status enter_pipeline(wte__place *p, char dir[WTE_LIMIT_PATH], wte_er
 }
 
 /* text_encoder_2 has its tokenizer in ../tokenizer_2. */
-static void find_tokenizer(wte__place *p)
+static wte_status find_tokenizer(wte__place *p, wte_error *err)
 {
     char parent[WTE_LIMIT_PATH], name[WTE_LIMIT_PATH];
     size_t n = strlen(p->side);
@@ -303,12 +317,14 @@ static void find_tokenizer(wte__place *p)
     memcpy(parent, p->side, n);
     parent[n] = '\0';
     const char *base = wte__path_base(parent), *number = base + sizeof ENCODER - 1;
-    if (strncmp(base, ENCODER, sizeof ENCODER - 1) != 0) return;
+    if (strncmp(base, ENCODER, sizeof ENCODER - 1) != 0) return WTE_OK;
     const int used = snprintf(name, sizeof name, TOKENIZER "%s", number);
     parent[base - parent] = '\0';
-    if (used < 0 || used >= (int)sizeof name || !wte__path_join(p->vocab, parent, name) ||
-        wte__path_kind_of(p->vocab, NULL) != WTE__PATH_DIRECTORY)
-        p->vocab[0] = '\0';
+    bool there = false;
+    if (used > 0 && used < (int)sizeof name && wte__path_join(p->vocab, parent, name))
+        WTE_TRY(wte__path_folder(p->vocab, &there, err));
+    if (!there) p->vocab[0] = '\0';
+    return WTE_OK;
 }
 
 static wte_status place_in_directory(wte__place *p, const char *path,
@@ -331,8 +347,10 @@ static wte_status place_in_directory(wte__place *p, const char *path,
 wte_status wte__place_of(wte__place *p, const char *path, const wte_allocator *allocator,
                          wte_error *err)
 {
+    bool is_folder;
     p->vocab[0] = p->note[0] = '\0';
-    if (wte__path_kind_of(path, NULL) == WTE__PATH_DIRECTORY) {
+    WTE_TRY(wte__path_folder(path, &is_folder, err));
+    if (is_folder) {
         WTE_TRY(place_in_directory(p, path, allocator, err));
     } else {
         size_t n = strlen(path), folder = (size_t)(wte__path_base(path) - path);
@@ -341,6 +359,5 @@ wte_status wte__place_of(wte__place *p, const char *path, const wte_allocator *a
         memcpy(p->side, path, folder);
         memcpy(p->side + folder, folder ? "" : ".", folder ? 1 : 2);
     }
-    find_tokenizer(p);
-    return WTE_OK;
+    return find_tokenizer(p, err);
 }

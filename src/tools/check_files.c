@@ -157,23 +157,39 @@ static wte_status tell_file(folder *f, const char *name, const char *ending, uin
         bytes, wte_file_parts(k->file), wte_file_parts(k->file) == 1 ? "" : "s");
 }
 
+/* Whether such a file is a part of the model's, or what, nobody can tell. */
+static wte_status tell_unreadable(folder *f, const char *name, const char *why)
+{
+    char shown[WTE__NAME_SHOWN];
+    wte__show(shown, name, strlen(name));
+    return wte__check_add(f->k, WTE__CODE_OTHER_FILE, shown, NULL, "",
+                          "a file that cannot be looked at lies beside the weights: %s", why);
+}
+
 static bool visit(void *ctx, const char *name)
 {
     folder *f = ctx;
     char path[WTE_LIMIT_PATH];
     uint64_t bytes = 0;
     const char *ending = weight_ending(name);
-    if (!ending || !wte__path_join(path, f->dir, name)) return true;
-    if (wte__path_kind_of(path, &bytes) != WTE__PATH_FILE || is_part(f->k, path)) return true;
-    f->status = tell_file(f, name, ending, bytes);
+    wte__path_kind kind;
+    wte_error why;
+    if (!ending || !wte__path_join(path, f->dir, name) || is_part(f->k, path)) return true;
+    if (wte__path_look(path, &kind, &bytes, &why) != WTE_OK)
+        f->status = tell_unreadable(f, name, why.message);
+    else if (kind == WTE__PATH_FILE)
+        f->status = tell_file(f, name, ending, bytes);
+    else
+        return true;
     return f->status == WTE_OK && ++f->told < MOST_FILES;
 }
 
 wte_status wte__check_files(wte__checking *k)
 {
     WTE_TRY(check_strays(k));
-    if (!k->file || wte__path_kind_of(wte_model_path(k->m), NULL) != WTE__PATH_DIRECTORY)
-        return WTE_OK;
+    bool in_folder = false;
+    if (k->file) WTE_TRY(wte__path_folder(wte_model_path(k->m), &in_folder, k->err));
+    if (!in_folder) return WTE_OK;
     /* the folder of the weights: the model's may only lead there */
     const char *part = wte_file_part_path(k->file, 0);
     const size_t n = (size_t)(wte__path_base(part) - part);

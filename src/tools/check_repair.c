@@ -106,7 +106,8 @@ static void folder_of(char folder[WTE_LIMIT_PATH], const char *path)
 {
     snprintf(folder, WTE_LIMIT_PATH, "%s", path);
     size_t n = strlen(folder);
-    if (wte__path_kind_of(folder, NULL) == WTE__PATH_FILE)
+    wte__path_kind kind; /* it was opened, so it is there */
+    if (wte__path_look(folder, &kind, NULL, NULL) == WTE_OK && kind == WTE__PATH_FILE)
         n = (size_t)(wte__path_base(folder) - folder);
     while (n > 1 && folder[n - 1] == '/') n--;
     folder[n] = '\0';

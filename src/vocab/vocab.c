@@ -95,15 +95,16 @@ static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], 
 {
     char shown[WTE__NAME_SHOWN];
     const char *empty = NULL;
-    uint64_t bytes;
     for (size_t i = 0; i < N_FILE_NAMES; i++) {
+        wte__path_kind kind;
+        bool there;
         if (!wte__path_join(path, dir, file_names[i]))
             return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%s: path longer than %u bytes",
                              wte__show_path(shown, dir), WTE_LIMIT_PATH - 1);
-        if (wte__path_dangles(path)) return WTE_OK; /* opening it tells where it leads */
-        if (wte__path_kind_of(path, &bytes) != WTE__PATH_FILE) continue;
-        if (bytes) return WTE_OK;
-        if (!empty) empty = file_names[i];
+        WTE_TRY(wte__path_optional(path, &there, NULL, err));
+        if (there) return WTE_OK;
+        WTE_TRY(wte__path_look(path, &kind, NULL, err));
+        if (kind == WTE__PATH_FILE && !empty) empty = file_names[i];
     }
     return wte__fail(
         err, WTE_E_NOT_FOUND, WTE_NOWHERE,
@@ -117,10 +118,10 @@ static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], 
 static wte_status load_added(wte_vocab *v, const wte_vocab_options *o, const char *dir,
                              char second[WTE_LIMIT_PATH], wte_error *err)
 {
-    uint64_t bytes;
-    if (!wte__path_join(second, dir, "added_tokens.json") ||
-        wte__path_kind_of(second, &bytes) != WTE__PATH_FILE || bytes == 0)
-        return WTE_OK;
+    bool there;
+    if (!wte__path_join(second, dir, "added_tokens.json")) return WTE_OK;
+    WTE_TRY(wte__path_optional(second, &there, NULL, err));
+    if (!there) return WTE_OK;
     return wte__file_load(second, o->max_bytes, o->allocator, &v->data[1], &v->data_bytes[1], err);
 }
 
@@ -144,7 +145,8 @@ wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt, wte_vo
     *out = NULL;
     WTE_TRY(wte__need(path, "wte_vocab_open: path", err));
     WTE_TRY(wte__vocab_options_take(&o, opt, err));
-    bool directory = wte__path_kind_of(path, NULL) == WTE__PATH_DIRECTORY;
+    bool directory;
+    WTE_TRY(wte__path_folder(path, &directory, err));
     if (directory) WTE_TRY(find_in_directory(path, found, err));
 
     wte_status status = wte__vocab_create(&o, directory ? found : path, WTE_VOCAB_TXT, &v, err);
