@@ -7,6 +7,6 @@
 #include "opt.h"
 
 /* Reads the bytes of each, to tell which are equal. */
-void cli_print_candidates(const cli *c, const wte_model *m);
-void cli_json_candidates(cli_json *j, const wte_model *m, bool with_bytes);
+int cli_print_candidates(const cli *c, const wte_model *m);
+int cli_json_candidates(const cli *c, cli_json *j, const wte_model *m, bool with_bytes);
 #endif

@@ -352,7 +352,11 @@ static int read_adapter(job *j)
     if (!path) return CLI_DONE;
     if (!*path) return cli_usage(j->c, "--adapter names no folder");
     cli_reading(path);
-    const wte_status status = wte_model_open(path, NULL, &j->adapter, &err);
+    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
+    wte_file_options file;
+    cli_file_options(j->c, &file);
+    opt.file = &file;
+    const wte_status status = wte_model_open(path, &opt, &j->adapter, &err);
     if (status != WTE_OK) return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
     cli_keep_model(j->c, j->adapter);
     if (wte_model_adapter_of(j->adapter)) return CLI_DONE;

@@ -384,10 +384,10 @@ static int run(cli *c)
     job j = { .c = c, .o = init };
     int code = check_usage(c);
     if (code) return code;
-    code = cli_open_model(c, c->words[0],
-                          cli_vocab_for(c->words + 1, c->n_words - 1, cli_given(c, "token"),
-                                        CLI_VOCAB_CHEAP),
-                          &j.model);
+    code = cli_open_model(
+        c, c->words[0],
+        cli_vocab_for(c->words + 1, c->n_words - 1, cli_given(c, "token"), CLI_VOCAB_CHEAP),
+        &j.model);
     if (!code) code = cli_input_table(c, j.model, &j.table);
     if (!code) code = read_ids(&j);
     if (!code) code = read_targets(&j);

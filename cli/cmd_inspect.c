@@ -241,8 +241,9 @@ static void print_beside(const cli *c, const wte_model *m)
     }
 }
 
-static void print_text(const cli *c, const wte_model *m, const inspect_all *all)
+static int print_text(const cli *c, const wte_model *m, const inspect_all *all)
 {
+    int code = CLI_DONE;
     print_head_line(c, m);
     print_note(c, m);
     print_tables(c, m);
@@ -250,8 +251,9 @@ static void print_text(const cli *c, const wte_model *m, const inspect_all *all)
     print_config(c, wte_model_config_of(m));
     print_vocab(c, m);
     print_beside(c, m);
-    if (c->verbose || cli_given(c, "candidates")) cli_print_candidates(c, m);
+    if (c->verbose || cli_given(c, "candidates")) code = cli_print_candidates(c, m);
     if (all) inspect_all_print(all);
+    return code;
 }
 
 /* JSON ----------------------------------------------------------------------------------------- */
@@ -331,8 +333,9 @@ static void json_vocab(cli_json *j, const wte_model *m)
     cli_json_close(j);
 }
 
-static void print_json(const wte_model *m, const inspect_all *all, bool with_bytes)
+static int print_json(const cli *c, const wte_model *m, const inspect_all *all)
 {
+    const bool with_bytes = cli_given(c, "candidates");
     const wte_file *f = wte_model_file(m);
     const wte_model_table *input;
     wte_error err;
@@ -352,9 +355,10 @@ static void print_json(const wte_model *m, const inspect_all *all, bool with_byt
     if (problem[0]) json_name(&j, "head_problem", problem);
     json_config(&j, wte_model_config_of(m));
     json_vocab(&j, m);
-    cli_json_candidates(&j, m, with_bytes);
+    const int code = cli_json_candidates(c, &j, m, with_bytes);
     if (all) inspect_all_json(all, &j);
     cli_json_end(&j);
+    return code;
 }
 
 static int run(cli *c)
@@ -366,9 +370,9 @@ static int run(cli *c)
     const bool wanted = cli_given(c, "all");
     if (wanted) code = inspect_all_open(c, m, &all);
     if (!code && c->json)
-        print_json(m, wanted ? &all : NULL, cli_given(c, "candidates"));
+        code = print_json(c, m, wanted ? &all : NULL);
     else if (!code)
-        print_text(c, m, wanted ? &all : NULL);
+        code = print_text(c, m, wanted ? &all : NULL);
     inspect_all_close(&all);
     return code;
 }

@@ -272,6 +272,7 @@ static int run(cli *c)
     wte_model *m = NULL;
     int64_t *ids = malloc(n * sizeof *ids);
     if (!ids) return cli_say_fail(c, CLI_OUTPUT, "out of memory for %zu ids", n);
+    c->no_cache = true; /* a proof reads its source itself */
     const cli_vocab vocab = cli_vocab_for(c->words + 1, (int)n, as_text, CLI_VOCAB_ALL);
     int code = cli_open_model(c, c->words[0], vocab, &m);
     for (size_t i = 0; i < n && !code; i++)

@@ -134,9 +134,8 @@ int cli_head_open(cli *c, cli_head *h)
     if (cli_given(c, "raw") && cli_given(c, "as-model"))
         return cli_usage(c, "--raw and --as-model exclude each other");
     /* without --with-padding a broken one is an error below */
-    int code = cli_open_model(c, c->words[0],
-                              cli_given(c, "with-padding") ? CLI_VOCAB_ALL : CLI_VOCAB_NEEDED,
-                              &h->model);
+    int code = cli_open_model(
+        c, c->words[0], cli_given(c, "with-padding") ? CLI_VOCAB_ALL : CLI_VOCAB_NEEDED, &h->model);
     if (!code) code = find_table(h);
     if (!code && h->table->mapped)
         code = cli_say_fail(c, CLI_CANNOT,

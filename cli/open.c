@@ -34,6 +34,13 @@ static bool vocab_is_cheap(const char *path)
     return true;
 }
 
+void cli_file_options(const cli *c, wte_file_options *out)
+{
+    *out = (wte_file_options)WTE_FILE_OPTIONS_INIT;
+    out->no_cache = c->no_cache;
+    cli_unsigned(c, "max-expansion", 0, &out->max_expansion);
+}
+
 void cli_keep_model(cli *c, wte_model *m)
 {
     assert(c->n_models < CLI_MODELS);
@@ -61,6 +68,9 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
     wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
     wte_error err;
     if (!*path) return cli_usage(c, "MODEL is an empty word");
+    wte_file_options file;
+    cli_file_options(c, &file);
+    opt.file = &file;
     opt.tensor = cli_text(c, "tensor");
     opt.head = cli_text(c, "head");
     bool wanted = vocab == CLI_VOCAB_ALL || vocab == CLI_VOCAB_NEEDED ||
@@ -75,7 +85,7 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
         cli_keep_model(c, *out);
         const char *problem = wte_model_vocab_problem(*out);
         if (*problem && vocab != CLI_VOCAB_NEEDED)
-            cli_note(c, "%s; ids are shown without the texts of their tokens", problem);
+            cli_note(c, "%s; token texts, and what goes by them, are left out", problem);
         return CLI_DONE;
     }
     /* a name that is not there was typed; a file that is not there is input */

@@ -17,6 +17,8 @@ static const cli_option with_json[] = {
 static const cli_option with_model[] = {
     { "tensor", '\0', false, CLI_TEXT, "NAME", "take this tensor as the input table", NULL },
     { "head", '\0', false, CLI_TEXT, "NAME", "take this tensor as the output head", NULL },
+    { "max-expansion", '\0', false, CLI_UNSIGNED, "N",
+      "let a packed file take N times its size in memory", "64, or 32 MiB where that is more" },
 };
 static const cli_option with_threads[] = {
     { "threads", '\0', false, CLI_UNSIGNED, "N", "use N threads; results never depend on it",

@@ -85,6 +85,7 @@ struct cli {
     int n_values;
     bool json, quiet, verbose;
     bool colours;          /* stdout takes them */
+    bool no_cache;         /* models are read themselves, no kept index of theirs */
     struct wte_pool *pool; /* made by cli_pool, freed by main */
     /* kept by cli_keep_model, freed by main */
     struct wte_model *models[CLI_MODELS];

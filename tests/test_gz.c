@@ -145,7 +145,7 @@ static void a_bomb_is_refused(void **state)
     assert_non_null(packed);
     memset(zeros, '\n', n);
     memcpy(zeros, "a 1\n", 4);
-    size_t bytes = pack(zeros, most, packed, n / 100);
+    size_t bytes = pack(zeros, most - WTE_LIMIT_TEXT_ROW, packed, n / 100); /* of one row */
     w = open_words(packed, bytes);
     assert_int_equal(words_rows(&w).rows, 1);
     free_words(&w);
@@ -186,6 +186,43 @@ static void unpacking_tells_how_far_it_is(void **state)
     free(packed);
 }
 
+/* Rows of few bytes: their index and tokens take many times the text. */
+static void short_rows_count_with_their_index(void **state)
+{
+    (void)state;
+    const size_t rows = 400000, n = 4 * rows;
+    char *lines = malloc(n);
+    uint8_t *packed = malloc(n);
+    words w;
+    wte_error err = { 0 };
+    test_memory memory;
+    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+    assert_non_null(lines);
+    assert_non_null(packed);
+    for (size_t i = 0; i < rows; i++) memcpy(lines + 4 * i, "a 1\n", 4);
+    const size_t bytes = pack(lines, n, packed, n);
+    assert_in_range(bytes, 1, 6000);
+    test_memory_init(&memory, SIZE_MAX);
+    opt.allocator = &memory.allocator;
+    assert_fails(try_words(&w, packed, bytes, &opt, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+                 "t.vec: gzip: 1600000 bytes of text and the index of its rows take more than "
+                 "33554432 in memory");
+    assert_non_null(strstr(err.message, "raise max_expansion"));
+    free_words(&w);
+    assert_int_equal(memory.live, 0);
+    assert_true(memory.peak_bytes < (size_t)40 << 20);
+    opt.max_expansion = 100000;
+    assert_ok(try_words(&w, packed, bytes, &opt, &err), err);
+    assert_int_equal(words_rows(&w).rows, rows);
+    free_words(&w);
+    opt.max_expansion = 10; /* a bound of the caller's own, also below the limit */
+    assert_fails(try_words(&w, packed, bytes, &opt, &err), err, WTE_E_LIMIT, bytes,
+                 "gzip: unpacks to more than");
+    free_words(&w);
+    free(packed);
+    free(lines);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -196,6 +233,7 @@ static void every_allocation_may_fail(void **state)
 
 static const struct CMUnitTest tests[] = {
     TEST("packed word vectors are read", packed_word_vectors_are_read),
+    TEST("short rows count with their index", short_rows_count_with_their_index),
     TEST("members in a row are one file", members_in_a_row_are_one_file),
     TEST("other formats are read from a packed file too",
          other_formats_are_read_from_a_packed_file_too),

@@ -5,6 +5,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #define N_ROWS 40000u
 #define DIM    50u
 
@@ -168,8 +171,9 @@ static void a_broken_index_is_ignored(void **state)
     assert_true(cache_file(file, sizeof file));
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
-    const off_t places[] = { 0,  8,  16, 24, 32, 40,           48,
-                             56, 64, 72, 80, 88, 104, 112 + 8 * 100, st.st_size - 1 };
+    const off_t places[] = {
+        0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 104, 112 + 8 * 100, st.st_size - 1
+    };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         FILE *f = fopen(file, "r+b");
         assert_non_null(f);
@@ -192,6 +196,192 @@ static void a_broken_index_is_ignored(void **state)
     assert_int_equal(truncate(file, st.st_size + 8), 0);
     assert_true(open_and_check("word0") >= first);
     assert_true(open_and_check("word0") < first);
+}
+
+/* Exchange the beginnings of two words in place; size and time of change stay. */
+static void swap_words(const char *a, const char *b)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    char *data = malloc((size_t)st.st_size + 1);
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(data);
+    assert_non_null(f);
+    assert_int_equal(fread(data, 1, (size_t)st.st_size, f), st.st_size);
+    data[st.st_size] = '\0';
+    char *at_a = strstr(data, a), *at_b = strstr(data, b);
+    assert_true(at_a && at_b);
+    memcpy(at_a, b, strlen(b));
+    memcpy(at_b, a, strlen(a));
+    rewind(f);
+    assert_int_equal(fwrite(data, 1, (size_t)st.st_size, f), st.st_size);
+    assert_int_equal(fclose(f), 0);
+    free(data);
+    const struct timespec times[2] = { st.st_atim, st.st_mtim };
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* "word10000" gets two letters more and "word30000" two less: what lies between moves. */
+static void move_rows(void)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    FILE *f = fopen(path, "r+b");
+    char *data = malloc((size_t)st.st_size + 1);
+    assert_non_null(data);
+    assert_non_null(f);
+    assert_int_equal(fread(data, 1, (size_t)st.st_size, f), st.st_size);
+    data[st.st_size] = '\0';
+    char *from = strstr(data, "word10000 "), *to = strstr(data, "word30000 ");
+    assert_true(from && to);
+    memmove(from + 6, from + 4, (size_t)(to - from));
+    memcpy(from + 4, "yy", 2);
+    rewind(f);
+    assert_int_equal(fwrite(data, 1, (size_t)st.st_size, f), st.st_size);
+    assert_int_equal(fclose(f), 0);
+    free(data);
+    const struct timespec times[2] = { st.st_atim, st.st_mtim };
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Make the kept index fit the file's stamps, as if they had come out the same by chance. */
+static void forge_stamps(const char *file)
+{
+    struct stat st, text;
+    uint64_t head[14];
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(stat(path, &text), 0);
+    const size_t n = (size_t)st.st_size;
+    uint8_t *data = malloc(n);
+    FILE *f = fopen(file, "r+b");
+    assert_non_null(data);
+    assert_non_null(f);
+    assert_int_equal(fread(data, 1, n, f), n);
+    memcpy(head, data, sizeof head);
+    head[8] = (uint64_t)text.st_ctim.tv_sec * 1000000000u + (uint64_t)text.st_ctim.tv_nsec;
+    head[13] = 0;
+    uint64_t hash = XXH3_64bits(head, sizeof head);
+    const uint8_t *rows = data + sizeof head, *ends = rows + head[10] * 8;
+    hash = XXH3_64bits_withSeed(rows, (size_t)head[10] * 8, hash);
+    hash = XXH3_64bits_withSeed(ends, (size_t)head[11] * 8, hash);
+    head[13] = XXH3_64bits_withSeed(ends + head[11] * 8, (size_t)head[12], hash);
+    rewind(f);
+    assert_int_equal(fwrite(head, sizeof head, 1, f), 1);
+    assert_int_equal(fclose(f), 0);
+    free(data);
+}
+
+static void a_change_in_the_middle_is_noticed(void **state)
+{
+    (void)state;
+    char file[600];
+    clear_cache();
+    const size_t first = open_and_check("word0");
+    assert_true(open_and_check("word0") < first);
+    swap_words("word20000 ", "word20001 ");
+    wte_error err = { 0 };
+    wte_file *f;
+    assert_ok(wte_file_open(path, NULL, &f, &err), err);
+    check_row(f, 20000, "word20001");
+    check_row(f, 20001, "word20000");
+    wte_file_free(f);
+    assert_true(open_and_check("word0") < first);
+
+    /* no stamp tells it, nor the rows that are looked at when it is opened */
+    assert_true(cache_file(file, sizeof file));
+    swap_words("word20000 ", "word20001 ");
+    forge_stamps(file);
+    wte_rows rows;
+    float row[DIM];
+    assert_ok(wte_file_open(path, NULL, &f, &err), err);
+    check_row(f, 20002, "word20002");
+    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_fails(wte_rows_read(&rows, 20000, row, &err), err, WTE_E_FORMAT, err.where,
+                 "row 20000 ('word20001') no longer lies at byte");
+    assert_non_null(strstr(err.message, "open it again"));
+    wte_file_free(f);
+    assert_false(cache_file(file, sizeof file));
+    assert_int_equal(open_and_check("word0"), first);
+    assert_ok(wte_file_open(path, NULL, &f, &err), err);
+    check_row(f, 20000, "word20000");
+    wte_file_free(f);
+}
+
+/* A word is longer by what another one is shorter: all rows between lie elsewhere, and those that
+ * are looked at when the file is opened tell, though no stamp does. */
+static void an_index_whose_rows_have_moved_is_made_again(void **state)
+{
+    (void)state;
+    char file[600];
+    wte_error err = { 0 };
+    wte_file *f;
+    clear_cache();
+    const size_t first = open_and_check("word0");
+    assert_true(cache_file(file, sizeof file));
+    move_rows();
+    forge_stamps(file);
+    assert_ok(wte_file_open(path, NULL, &f, &err), err);
+    check_row(f, 20000, "word20000");
+    check_row(f, 10000, "wordyy10000");
+    wte_file_free(f);
+    assert_true(open_and_check("word0") < first);
+    write_text("word");
+}
+
+static void the_folder_keeps_to_its_size(void **state)
+{
+    (void)state;
+    char file[600], names[2][64];
+    wte_error err = { 0 };
+    wte_file *f;
+    struct stat st;
+    wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+    clear_cache();
+    open_and_check("word0");
+    assert_true(cache_file(file, sizeof file));
+    assert_int_equal(stat(file, &st), 0);
+    const uint64_t one = (uint64_t)st.st_size;
+    snprintf(names[0], sizeof names[0], "%s", strrchr(file, '/') + 1);
+    clear_cache();
+    opt.max_cache_bytes = one - 1;
+    assert_ok(wte_file_open(path, &opt, &f, &err), err);
+    wte_file_free(f);
+    assert_false(cache_file(file, sizeof file)); /* it alone is too large */
+    opt.max_cache_bytes = one + one / 2;
+    assert_ok(wte_file_open(path, &opt, &f, &err), err);
+    wte_file_free(f);
+    assert_true(cache_file(file, sizeof file));
+    assert_string_equal(strrchr(file, '/') + 1, names[0]);
+    /* another file: the older one makes room; what is no index stays */
+    char kept[300], aside[300];
+    snprintf(kept, sizeof kept, "%s", path);
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    assert_int_equal(rename(path, aside), 0);
+    write_text("word");
+    assert_ok(wte_file_open(path, &opt, &f, &err), err);
+    wte_file_free(f);
+    assert_true(cache_file(file, sizeof file)); /* one alone */
+    assert_string_not_equal(strrchr(file, '/') + 1, names[0]);
+    assert_int_equal(unlink(aside), 0);
+}
+
+/* Rows of few bytes: their index would be larger than a quarter of the text. */
+static void an_index_that_is_no_gain_is_not_kept(void **state)
+{
+    (void)state;
+    char file[600], short_rows[300];
+    wte_error err = { 0 };
+    wte_file *f;
+    clear_cache();
+    snprintf(short_rows, sizeof short_rows, "%s/short.vec", dir);
+    FILE *out = fopen(short_rows, "wb");
+    assert_non_null(out);
+    for (unsigned i = 0; i < 800000; i++) fprintf(out, "w%06u 0.123456789\n", i);
+    assert_int_equal(fclose(out), 0);
+    assert_ok(wte_file_open(short_rows, NULL, &f, &err), err);
+    wte_file_free(f);
+    assert_false(cache_file(file, sizeof file));
+    assert_int_equal(unlink(short_rows), 0);
 }
 
 static void who_wants_no_index_gets_none(void **state)
@@ -262,6 +452,11 @@ static const struct CMUnitTest tests[] = {
     TEST("another name of the file uses it too", another_name_of_the_file_uses_it_too),
     TEST("a changed file is read anew", a_changed_file_is_read_anew),
     TEST("a broken index is ignored and replaced", a_broken_index_is_ignored),
+    TEST("a change in the middle is noticed", a_change_in_the_middle_is_noticed),
+    TEST("an index whose rows have moved is made again",
+         an_index_whose_rows_have_moved_is_made_again),
+    TEST("the folder keeps to its size", the_folder_keeps_to_its_size),
+    TEST("an index that is no gain is not kept", an_index_that_is_no_gain_is_not_kept),
     TEST("who wants no index gets none", who_wants_no_index_gets_none),
     TEST("without a folder nothing is kept", without_a_folder_nothing_is_kept),
     TEST("every allocation may fail", every_allocation_may_fail_with_an_index),

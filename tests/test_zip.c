@@ -356,8 +356,9 @@ static void what_an_archive_may_unpack_to_is_bounded(void **state)
     wte_error err = { 0 };
     const uint64_t free_bytes = WTE_LIMIT_UNPACKED_FREE;
     assert_ok(wte__zip_justified(&z, free_bytes, &err), err);
-    assert_fails(wte__zip_justified(&z, free_bytes + 1, &err), err, WTE_E_LIMIT, 7,
-                 "would unpack to 33554433 bytes, but at most 0 are unpacked from an archive of 0");
+    assert_fails(
+        wte__zip_justified(&z, free_bytes + 1, &err), err, WTE_E_LIMIT, 7,
+        "would unpack to 33554433 bytes, but at most 33554432 are unpacked from an archive of 0");
     z.file.size = 1000000;
     assert_ok(wte__zip_justified(&z, 64000000, &err), err);
     assert_fails(wte__zip_justified(&z, 64000001, &err), err, WTE_E_LIMIT, 7,

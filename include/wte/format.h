@@ -1,8 +1,9 @@
 /* wte/format.h - files of tensors: open, list, and reach their rows without reading the rest.
  *
  * A file that shrinks while it is mapped raises SIGBUS in whoever reads the map (as with every
- * mapped file); set `copy` in the options, or use read_rows of the row source, where that can
- * happen.
+ * mapped file), and shows zeros up to the end of its last page. Where that can happen, set `copy`
+ * in the options (nothing is mapped then), or use read_rows of the row source;
+ * wte_file_check_unchanged tells afterwards.
  */
 #ifndef WTE_FORMAT_H
 #define WTE_FORMAT_H

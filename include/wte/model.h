@@ -20,10 +20,13 @@ typedef struct wte_model_options {
     uint32_t copy;          /* as in wte_file_options */
     const wte_allocator *allocator;
     const wte_progress *progress; /* as in wte_file_options */
+    /* Limits and the use of the cache, as for a file; NULL: as preset. Its copy, allocator and
+     * progress are not looked at: those above count. */
+    const wte_file_options *file;
 } wte_model_options;
 #define WTE_MODEL_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(wte_model_options), NULL, NULL, 0, 0, NULL, NULL                                    \
+        sizeof(wte_model_options), NULL, NULL, 0, 0, NULL, NULL, NULL                              \
     }
 
 typedef enum wte_role {

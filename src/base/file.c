@@ -2,7 +2,6 @@
  * in pieces. */
 #include "base/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,7 +32,7 @@ static const char *kind_text(mode_t mode)
 
 /* Why a path that could not be opened could not: a link may be there though its file is not, and a
  * socket is refused without being named. */
-static wte_status tell_missing(const char *path, int why, wte_error *err)
+wte_status wte__path_cannot_open(const char *path, int why, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN], led[WTE__NAME_SHOWN], target[WTE_LIMIT_PATH];
     struct stat st;
@@ -68,7 +67,7 @@ wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
     int fd; /* O_NONBLOCK: a pipe without a writer must not hang us */
     do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (fd < 0 && errno == EINTR);
-    if (fd < 0) return tell_missing(path, errno, err);
+    if (fd < 0) return wte__path_cannot_open(path, errno, err);
     struct stat st;
     if (fstat(fd, &st) != 0) {
         int why = errno;
@@ -248,96 +247,6 @@ wte_status wte__file_load(const char *path, uint64_t max_bytes, const wte_alloca
 done:
     wte__file_close(&f);
     return status;
-}
-
-wte_status wte__path_look(const char *path, wte__path_kind *kind, uint64_t *bytes, wte_error *err)
-{
-    struct stat st;
-    *kind = WTE__PATH_NONE;
-    if (bytes) *bytes = 0;
-    if (stat(path, &st) != 0) {
-        const int why = errno;
-        /* a part of the path that is no folder has nothing below it */
-        if (why == ENOTDIR || (why == ENOENT && lstat(path, &st) != 0)) return WTE_OK;
-        return tell_missing(path, why, err);
-    }
-    *kind = S_ISDIR(st.st_mode)   ? WTE__PATH_DIRECTORY
-            : S_ISREG(st.st_mode) ? WTE__PATH_FILE
-                                  : WTE__PATH_OTHER;
-    if (bytes && *kind == WTE__PATH_FILE) *bytes = (uint64_t)st.st_size;
-    return WTE_OK;
-}
-
-wte_status wte__path_optional(const char *path, bool *there, uint64_t *bytes, wte_error *err)
-{
-    wte__path_kind kind;
-    uint64_t size;
-    wte__file f;
-    *there = false;
-    if (bytes) *bytes = 0;
-    WTE_TRY(wte__path_look(path, &kind, &size, err));
-    if (kind == WTE__PATH_NONE || (kind == WTE__PATH_FILE && size == 0)) return WTE_OK;
-    if (kind != WTE__PATH_FILE) { /* to open it says what it is */
-        WTE_TRY(wte__file_open(&f, path, err));
-        wte__file_close(&f);
-    }
-    *there = true;
-    if (bytes) *bytes = size;
-    return WTE_OK;
-}
-
-wte_status wte__path_folder(const char *path, bool *there, wte_error *err)
-{
-    wte__path_kind kind;
-    *there = false;
-    WTE_TRY(wte__path_look(path, &kind, NULL, err));
-    *there = kind == WTE__PATH_DIRECTORY;
-    return WTE_OK;
-}
-
-bool wte__path_join(char *out, const char *dir, const char *name)
-{
-    size_t n = strlen(dir);
-    bool bare = name[0] == '/' || n == 0;
-    int used = snprintf(out, WTE_LIMIT_PATH, "%s%s%s", bare ? "" : dir,
-                        bare || dir[n - 1] == '/' ? "" : "/", name);
-    return used >= 0 && used < (int)WTE_LIMIT_PATH;
-}
-
-bool wte__path_remove(const char *path)
-{
-    return unlink(path) == 0;
-}
-
-const char *wte__path_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* By bytes: alphasort goes by the locale. */
-static int by_bytes(const void *a, const void *b)
-{
-    const struct dirent *const *x = a, *const *y = b;
-    return strcmp((*x)->d_name, (*y)->d_name);
-}
-
-wte_status wte__path_list(const char *dir, bool (*visit)(void *ctx, const char *name), void *ctx,
-                          wte_error *err)
-{
-    char shown[WTE__NAME_SHOWN];
-    struct dirent **list;
-    int n = scandir(dir, &list, NULL, NULL);
-    if (n < 0) return wte__fail_os(err, WTE_E_IO, errno, "%s", wte__show_path(shown, dir));
-    qsort(list, (size_t)n, sizeof *list, by_bytes);
-    bool more = true;
-    for (int i = 0; i < n; i++) {
-        const char *name = list[i]->d_name;
-        if (more && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) more = visit(ctx, name);
-        free(list[i]);
-    }
-    free(list);
-    return WTE_OK;
 }
 
 /* What temporary files of a target are called: a dot, its name, or the beginning of that, eight
@@ -524,32 +433,6 @@ uint64_t wte__replace_sweep(const char *path)
     }
     free(real);
     return s.removed;
-}
-
-/* Every folder of the path, but for the leading one. */
-static bool make_folders(char *path)
-{
-    for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
-        *slash = '\0';
-        const bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made) return false;
-    }
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
-bool wte__cache_folder(char *out)
-{
-    char base[WTE_LIMIT_PATH];
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    /* as its specification has it, what is no absolute path is ignored */
-    if (cache && cache[0] == '/') {
-        if (!wte__path_join(out, cache, "wte")) return false;
-    } else if (!home || home[0] != '/' || !wte__path_join(base, home, ".cache") ||
-               !wte__path_join(out, base, "wte")) {
-        return false;
-    }
-    return make_folders(out);
 }
 
 uint64_t wte__random_seed(void)

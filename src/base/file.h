@@ -1,9 +1,11 @@
-/* Operating system files: read, map, list, replace atomically. The only file with such calls beside
- * thread.c. */
+/* Operating system files: read, map, list, replace atomically. file.c and path.c are the only files
+ * with such calls beside thread.c. */
 #ifndef WTE_SRC_BASE_FILE_H
 #define WTE_SRC_BASE_FILE_H
 #include <stdbool.h>
 #include <wte/base.h>
+
+#include "base/limits.h"
 
 typedef struct wte__file {
     int fd; /* -1 when closed, or when memory is read */
@@ -11,7 +13,8 @@ typedef struct wte__file {
     const uint8_t *map; /* whole file, or NULL when not mapped */
     bool memory;        /* map is the caller's memory */
     uint64_t changed;   /* nanoseconds; 0 for memory */
-    /* Which file it is, and when anything of it changed last, which nobody can set; 0 for memory. */
+    /* Which file it is, and when anything of it changed last, which nobody can set; 0 for memory.
+     */
     uint64_t device, inode, status_changed;
 } wte__file;
 
@@ -46,6 +49,8 @@ typedef enum wte__path_kind {
     WTE__PATH_DIRECTORY,
     WTE__PATH_OTHER
 } wte__path_kind;
+/* The error of a path that could not be opened for the reason `why` (errno). */
+wte_status wte__path_cannot_open(const char *path, int why, wte_error *err);
 /* What lies at a path. *kind is NONE only where there is nothing of that name. What the system does
  * not let us look at (a folder without permission, links in a circle), and a link that leads to
  * nothing, is an error. *bytes of a file; may be NULL. */
@@ -58,6 +63,11 @@ wte_status wte__path_folder(const char *path, bool *there, wte_error *err);
 /* dir + "/" + name into out (WTE_LIMIT_PATH bytes); false when too long. name absolute = name
  * alone. */
 bool wte__path_join(char *out, const char *dir, const char *name);
+/* Whether a file lies in a folder or below it when all links are followed, or in the blobs of the
+ * hub's cache that the folder is a snapshot of (.../snapshots/REVISION, .../blobs). A file that is
+ * not there stays. real gets where it lies. */
+wte_status wte__path_stays(const char *path, const char *folder, bool *stays,
+                           char real[WTE_LIMIT_PATH], wte_error *err);
 bool wte__path_remove(const char *path);      /* a file; false when it could not be removed */
 const char *wte__path_base(const char *path); /* after the last slash */
 /* Names in a directory, sorted by bytes, without . and ..; calls visit until it returns false. */

@@ -31,6 +31,18 @@ wte__part *wte__part_add(wte_file *f, const char *path)
     return part;
 }
 
+wte_status wte__part_open(wte__part *part, const char *folder, wte_error *err)
+{
+    char real[WTE_LIMIT_PATH], shown[WTE__NAME_SHOWN], led[WTE__NAME_SHOWN];
+    bool stays;
+    WTE_TRY(wte__path_stays(part->path, folder, &stays, real, err));
+    if (stays) return wte__file_open(&part->file, part->path, err);
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: is a link to '%s', out of its folder and of its own blobs; a file of a "
+                     "model in several must not lead elsewhere (copy it into the folder)",
+                     wte__show_path(shown, part->path), wte__show_path(led, real));
+}
+
 wte_status wte__part_header(wte_file *f, wte__part *part, uint64_t bytes, wte_error *err)
 {
     part->header = wte__alloc_array(f->allocator, bytes + 1, 1);

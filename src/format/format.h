@@ -58,7 +58,7 @@ typedef struct wte__pair {
 struct wte_file {
     wte_allocator own; /* a copy of the caller's, so that the caller's may go */
     const wte_allocator *allocator;
-    uint64_t max_header_bytes; /* 0 = the format's own */
+    uint64_t max_header_bytes;               /* 0 = the format's own */
     uint64_t max_expansion, max_cache_bytes; /* 0 = the limits' */
     bool copy, memory, no_cache;
     const wte_progress *progress; /* while it is opened, else NULL */
@@ -102,6 +102,10 @@ typedef enum wte__match {
 /* Tells that `done` bytes of the first part are behind; E_CANCELLED when the caller wants no more.
  */
 wte_status wte__file_report(const wte_file *f, uint64_t done, wte_error *err);
+/* Opens the file of a part that another file names, or that is found beside it, `folder` being
+ * where that one lies: E_FORMAT when it is a link that leads out of the folder and of its own
+ * blobs. */
+wte_status wte__part_open(wte__part *part, const char *folder, wte_error *err);
 /* Adds a part; its file is closed and empty. NULL = out of memory. */
 wte__part *wte__part_add(wte_file *f, const char *path);
 /* Reads the first `bytes` bytes of a part into its header buffer, which gets one NUL more. */

@@ -35,7 +35,11 @@ static wte_status open_part(wte_file *f, uint64_t number, uint64_t count, wte_er
     path_of_part(f, number, count, path);
     wte__part *part = wte__part_add(f, path);
     if (!part) return wte__no_memory(err, sizeof path, "the parts of a model");
-    wte_status status = wte__file_open(&part->file, path, &why);
+    char folder[WTE_LIMIT_PATH];
+    const size_t n = (size_t)(wte__path_base(path) - path);
+    memcpy(folder, path, n);
+    folder[n] = '\0';
+    wte_status status = wte__part_open(part, folder, &why);
     if (status == WTE_OK) return WTE_OK;
     if (why.sys_errno == EMFILE)
         return wte__fail_os(err, WTE_E_LIMIT, EMFILE,

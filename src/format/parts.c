@@ -88,7 +88,7 @@ static wte_status open_part(wte_file *f, uint64_t number, uint64_t count, const 
                          f->path, WTE_LIMIT_PATH - 1);
     wte__part *part = wte__part_add(f, path);
     if (!part) return wte__no_memory(err, sizeof path, "the parts of a model");
-    const wte_status status = wte__file_open(&part->file, path, &why);
+    const wte_status status = wte__part_open(part, dir, &why);
     if (status != WTE_OK && why.sys_errno == EMFILE)
         return wte__fail_os(err, WTE_E_LIMIT, EMFILE,
                             "%s: part %" PRIu64 " of %" PRIu64

@@ -243,7 +243,7 @@ static wte_status open_shard(reader *r, size_t i, const char *dir)
     wte__part *part = wte__part_add(f, path);
     if (!part) return no_memory(r);
     wte_error why = { 0 };
-    wte_status status = wte__file_open(&part->file, path, &why);
+    wte_status status = wte__part_open(part, dir, &why);
     if (status == WTE_OK) return check_kind(r, i);
     wte__show(name, l->tensor.data, l->tensor.size);
     if (why.sys_errno == EMFILE)

@@ -50,7 +50,7 @@ wte_status wte__text_index_add(wte__text_index *x, const wte_file *f, uint64_t a
 {
     const wte_allocator *a = f->allocator;
     void *rows = x->row_at;
-    if (x->n == x->cap) WTE_TRY(wte__gz_room(f, (uint64_t)x->n * WTE_LIMIT_TEXT_ROW, err));
+    if (f->packed_bytes) WTE_TRY(wte__gz_room(f, (x->n + 1) * (uint64_t)WTE_LIMIT_TEXT_ROW, err));
     if (!wte__grow(a, &rows, &x->cap, x->n + 1, sizeof *x->row_at))
         return wte__no_memory(err, (x->n + 1) * sizeof *x->row_at, "the places of rows");
     x->row_at = rows;
@@ -219,8 +219,8 @@ static bool see_index(void *ctx, const char *name)
     char path[WTE_LIMIT_PATH];
     wte__file f;
     const size_t n = strlen(name), end = strlen(ending);
-    if (n <= end || strcmp(name + n - end, ending) != 0 ||
-        !wte__path_join(path, s->folder, name) || wte__file_open(&f, path, NULL) != WTE_OK)
+    if (n <= end || strcmp(name + n - end, ending) != 0 || !wte__path_join(path, s->folder, name) ||
+        wte__file_open(&f, path, NULL) != WTE_OK)
         return true;
     s->bytes += f.size;
     if (!s->oldest[0] || f.changed < s->oldest_changed) {

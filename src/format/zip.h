@@ -22,8 +22,8 @@ typedef struct wte__zip {
     const char *path;
     const wte_allocator *allocator;
     uint64_t max_expansion; /* as in wte_file_options; 0 after wte__zip_open */
-    char *directory; /* as read; names point into it */
-    bool owned;      /* the directory is freed by wte__zip_close */
+    char *directory;        /* as read; names point into it */
+    bool owned;             /* the directory is freed by wte__zip_close */
     uint64_t directory_at, directory_bytes;
     wte__zip_entry *entries; /* in order of their data; none overlaps another */
     size_t n, cap;

@@ -1,6 +1,7 @@
 /* The experiment: change one element of the input table, read the head, see whether it moved. It
- * runs on a private copy-on-write map of the file, never on the file. Both roles read through one
- * map where they lie in one file, so that a shared tensor is shown by its bytes, not asserted. */
+ * runs on a private copy-on-write map of the file (on a copy of the element's bytes, where nothing
+ * is to be mapped), never on the file. Both roles read through one map where they lie in one file,
+ * so that a shared tensor is shown by its bytes, not asserted. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "format/format.h"
 #include "model/model.h"
 
 /* Where one role's element lies in its file. */
@@ -104,17 +106,65 @@ static bool within(const struct place *p, uint64_t bytes)
     return wte_add_u64(p->offset, p->bytes, &end) && end <= bytes;
 }
 
-static bool map_part(const wte_model *m, uint32_t part, uint8_t **map, uint64_t *bytes,
-                     wte_error *err)
+/* The bytes that a role's element is looked for in: a private map of its file or, where nothing is
+ * to be mapped, a copy of these bytes alone. */
+struct window {
+    uint8_t *data;
+    uint64_t bytes;
+    bool mapped;
+};
+
+static bool map_part(const wte_model *m, uint32_t part, struct window *w, wte_error *err)
 {
     const char *path = wte_file_part_path(m->file, part);
-    if (wte__file_map_private(path, map, bytes, err) != WTE_OK) return false;
-    if (*bytes == wte_file_part_bytes(m->file, part)) return true;
+    if (wte__file_map_private(path, &w->data, &w->bytes, err) != WTE_OK) return false;
+    w->mapped = true;
+    if (w->bytes == wte_file_part_bytes(m->file, part)) return true;
     (void)wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE, "the file has changed since it was opened");
     return false;
 }
 
-/* Both maps are open (the same one when both roles lie in one file). */
+static bool copy_part(const wte_model *m, uint32_t part, uint64_t first, struct window *w,
+                      wte_error *err)
+{
+    const wte__part *p = &m->file->parts[part];
+    w->data = wte__alloc(m->allocator, (size_t)w->bytes);
+    if (w->data)
+        return wte__file_read_at(&p->file, first, w->data, w->bytes, p->path, err) == WTE_OK;
+    (void)wte__no_memory(err, w->bytes, "an element");
+    return false;
+}
+
+static void close_window(const wte_model *m, struct window *w)
+{
+    if (w->mapped)
+        wte__file_unmap_private(w->data, w->bytes);
+    else
+        wte__free(m->allocator, w->data, (size_t)w->bytes);
+}
+
+/* One window, w[0], for both where they can share bytes; else w[1] is the head's. Offsets become
+ * those in the windows. */
+static bool open_windows(const wte_model *m, struct place *a, struct place *b, struct window w[2],
+                         wte_error *err)
+{
+    const uint64_t end_a = a->offset + a->bytes, end_b = b->offset + b->bytes;
+    if (!m->file->copy)
+        return map_part(m, a->part, &w[0], err) &&
+               (a->part == b->part || map_part(m, b->part, &w[1], err));
+    const bool shared = a->part == b->part && a->offset < end_b && b->offset < end_a;
+    const uint64_t first_a = shared && b->offset < a->offset ? b->offset : a->offset;
+    const uint64_t first_b = shared ? first_a : b->offset;
+    w[0].bytes = (shared && end_b > end_a ? end_b : end_a) - first_a;
+    w[1].bytes = shared ? 0 : b->bytes;
+    const bool ok = copy_part(m, a->part, first_a, &w[0], err) &&
+                    (shared || copy_part(m, b->part, first_b, &w[1], err));
+    a->offset -= first_a;
+    b->offset -= first_b;
+    return ok;
+}
+
+/* Both windows are open (the same one when both roles can share bytes). */
 static void change_and_look(uint8_t *input_map, const struct place *input, const uint8_t *head_map,
                             const struct place *head, wte_tie *out)
 {
@@ -134,8 +184,7 @@ static void change_and_look(uint8_t *input_map, const struct place *input, const
 static void try_at(const wte_model *m, const wte_model_table *head, wte_tie *out)
 {
     struct place a, b;
-    uint8_t *map_a = NULL, *map_b = NULL;
-    uint64_t bytes_a = 0, bytes_b = 0;
+    struct window w[2] = { { NULL, 0, false }, { NULL, 0, false } };
     wte_error err;
     err.message[0] = '\0';
     if (!locate(m, &m->input, out->try_row, out->try_col, &a) ||
@@ -154,15 +203,14 @@ static void try_at(const wte_model *m, const wte_model_table *head, wte_tie *out
                  "the table is packed in its archive, where no byte stands for one element");
         return;
     }
-    bool one_file = a.part == b.part;
-    bool ok = map_part(m, a.part, &map_a, &bytes_a, &err) &&
-              (one_file || map_part(m, b.part, &map_b, &bytes_b, &err));
-    if (ok && within(&a, bytes_a) && within(&b, one_file ? bytes_a : bytes_b))
-        change_and_look(map_a, &a, one_file ? map_a : map_b, &b, out);
+    const bool ok = open_windows(m, &a, &b, w, &err);
+    const struct window *const head_window = w[1].data ? &w[1] : &w[0];
+    if (ok && within(&a, w[0].bytes) && within(&b, head_window->bytes))
+        change_and_look(w[0].data, &a, head_window->data, &b, out);
     else
         snprintf(out->why_not, sizeof out->why_not, "%.110s", err.message);
-    wte__file_unmap_private(map_a, bytes_a);
-    wte__file_unmap_private(map_b, bytes_b);
+    close_window(m, &w[0]);
+    close_window(m, &w[1]);
 }
 
 void wte__tie_experiment(const wte_model *m, wte_tie *out)

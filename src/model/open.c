@@ -45,8 +45,8 @@ static wte_status read_config(wte_model *m, const wte__place *p, wte_error *err)
     bool there, params = false;
     WTE_TRY(find_side_file(p, "modules.json", path, &m->sentence_model, err));
     if (!m->sentence_model)
-        WTE_TRY(find_side_file(p, "config_sentence_transformers.json", path, &m->sentence_model,
-                               err));
+        WTE_TRY(
+            find_side_file(p, "config_sentence_transformers.json", path, &m->sentence_model, err));
     WTE_TRY(find_side_file(p, "config.json", path, &there, err));
     if (!there) {
         WTE_TRY(find_side_file(p, "params.json", path, &params, err));
@@ -113,6 +113,7 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
 {
     wte__place p;
     wte_file_options file_opt = WTE_FILE_OPTIONS_INIT;
+    WTE_TRY(wte__options(&file_opt, sizeof file_opt, opt->file, err));
     file_opt.copy = opt->copy;
     file_opt.allocator = m->allocator;
     file_opt.progress = opt->progress;

@@ -365,5 +365,5 @@ wte_status wte_model_tie(const wte_model *m, const wte_tie_options *opt, wte_tie
     WTE_TRY(judge(m, &o, out, err));
     out->tied = out->verdict == WTE_TIE_SAME_STORAGE || out->verdict == WTE_TIE_EQUAL_BYTES;
     wte__tie_experiment(m, out);
-    return WTE_OK;
+    return m->file ? wte_file_check_unchanged(m->file, err) : WTE_OK;
 }

@@ -307,8 +307,9 @@ wte_status wte_model_check(const wte_model *m, const wte_check_options *options,
     k.report->allocator = k.opt.allocator;
     k.report->glitch_indicator = "";
     wte__arena_init(&k.report->arena, k.opt.allocator);
-    const wte_status status = run(&k);
+    wte_status status = run(&k);
     free_rows(&k);
+    if (status == WTE_OK && k.file) status = wte_file_check_unchanged(k.file, err);
     if (status == WTE_OK)
         *out = k.report;
     else

@@ -118,6 +118,8 @@ wte_status wte_model_diagnose(const wte_model *m, wte_ids ids, const wte_got *go
         if (status == WTE_E_RANGE || status == WTE_E_SHAPE || status == WTE_E_UNSUPPORTED)
             wte__error_prefix(err, wte__show_path(shown, wte_model_path(m)));
     }
+    if (status == WTE_OK && wte_model_file(m))
+        status = wte_file_check_unchanged(wte_model_file(m), err);
     wte__free(opt.allocator, o.rows, o.rows_bytes);
     wte__free(opt.allocator, row_of, map_bytes);
     return status;

@@ -420,8 +420,15 @@ static wte_status prove_bytes_made(trace_box *box, const wte_file *file,
         WTE_TRY(wte_file_rows(file, table->tensor, &rows, err));
     WTE_TRY(wte_rows_read_block(&rows, t->row, 1, box->again, err));
     wte__show(shown, base, strlen(base));
-    if (!table->scheme &&
-        wte_file_row_place(file, table->tensor, t->row, &t->begin, &bytes, NULL) == WTE_OK) {
+    wte_error why;
+    const wte_status placed =
+        table->scheme ? WTE_E_UNSUPPORTED
+                      : wte_file_row_place(file, table->tensor, t->row, &t->begin, &bytes, &why);
+    if (placed != WTE_OK && placed != WTE_E_UNSUPPORTED) {
+        if (err) *err = why;
+        return placed;
+    }
+    if (placed == WTE_OK) {
         t->end = t->begin + bytes;
         snprintf(how, sizeof how, "made again of bytes %" PRIu64 "..%" PRIu64 " of %s", t->begin,
                  t->end - 1, shown);
@@ -535,6 +542,7 @@ wte_status wte_model_trace(const wte_model *m, uint64_t id, const wte_trace_opti
              : table->block ? prove_blocks_in_file(box, file, table, err)
                             : prove_bytes_in_file(box, file, table, err);
     if (status == WTE_OK) status = fill_factor(box, wte_model_config_of(m), err);
+    if (status == WTE_OK && file) status = wte_file_check_unchanged(file, err);
     if (status == WTE_OK)
         *out = &box->t;
     else
