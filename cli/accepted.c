@@ -17,7 +17,7 @@ int cli_read_text(const cli *c, const char *path, uint64_t most, char **out, uin
     size_t used = 0, cap = 4096;
     char *text = f ? malloc(cap + 1) : NULL;
     errno = f ? errno : errno ? errno : ENOENT;
-    if (!f) return cli_say_fail(c, CLI_INPUT, "%s: %s", path, strerror(errno));
+    if (!f) return cli_read_fail(c, path, errno);
     if (from_stdin) path = "standard input";
     errno = 0;
     while (text && used <= most) {
@@ -36,7 +36,7 @@ int cli_read_text(const cli *c, const char *path, uint64_t most, char **out, uin
     text[used] = '\0';
     *out = text;
     *bytes = used;
-    if (why) return cli_say_fail(c, CLI_INPUT, "%s: %s", path, strerror(why));
+    if (why) return cli_read_fail(c, path, why);
     if (used > most)
         return cli_say_fail(c, CLI_CANNOT, "%s: more than %" PRIu64 " bytes", path, most);
     return CLI_DONE;

@@ -229,7 +229,7 @@ static int open_stream(const cli *c, cli_ids *ids, FILE *stream)
 {
     char start[MAGIC_BYTES];
     size_t n = fread(start, 1, sizeof start, stream);
-    if (ferror(stream)) return cli_say_fail(c, CLI_INPUT, "%s: %s", ids->from, strerror(errno));
+    if (ferror(stream)) return cli_read_fail(c, ids->from, errno);
     bool raw = ids->type != WTE_DTYPE_NONE;
     if (!raw && !is_npy(start, n)) return read_text(c, ids, stream, start, n);
     if (stream == stdin || fseeko(stream, 0, SEEK_END) != 0)
@@ -251,7 +251,7 @@ static int open_named(const cli *c, const char *option, const char *type, cli_id
     if (!*path) return cli_usage(c, "--%s names no file", option);
     if (type) out->type = wte_dtype_from_name(type);
     FILE *stream = from_stdin ? stdin : fopen(path, "rb");
-    if (!stream) return cli_say_fail(c, CLI_INPUT, "%s: %s", path, strerror(errno));
+    if (!stream) return cli_read_fail(c, path, errno);
     int code = open_stream(c, out, stream);
     if (stream != out->stream && stream != stdin) fclose(stream);
     return code;

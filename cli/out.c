@@ -60,6 +60,11 @@ int cli_say_fail(const cli *c, int code, const char *fmt, ...)
     return code;
 }
 
+int cli_read_fail(const cli *c, const char *path, int why)
+{
+    return cli_say_fail(c, why == ENOMEM ? CLI_OUTPUT : CLI_INPUT, "%s: %s", path, strerror(why));
+}
+
 int cli_usage(const cli *c, const char *fmt, ...)
 {
     va_list ap;

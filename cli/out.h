@@ -29,6 +29,8 @@ int cli_fail(const cli *c, wte_status status, cli_side side, const wte_error *er
 /* The same for a message made here (no newline); returns `code`. */
 __attribute__((format(printf, 3, 4))) int cli_say_fail(const cli *c, int code, const char *fmt,
                                                        ...);
+/* An input that the system does not let us read, errno being `why`; returns the exit code. */
+int cli_read_fail(const cli *c, const char *path, int why);
 /* A usage error: the message and a line that points to --help; returns CLI_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const cli *c, const char *fmt, ...);
 /* A remark on stderr, unless --quiet. */

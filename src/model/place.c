@@ -349,13 +349,13 @@ wte_status wte__place_of(wte__place *p, const char *path, const wte_allocator *a
 {
     bool is_folder;
     p->vocab[0] = p->note[0] = '\0';
+    if (strlen(path) >= WTE_LIMIT_PATH) return too_long(path, err);
     WTE_TRY(wte__path_folder(path, &is_folder, err));
     if (is_folder) {
         WTE_TRY(place_in_directory(p, path, allocator, err));
     } else {
-        size_t n = strlen(path), folder = (size_t)(wte__path_base(path) - path);
-        if (n >= sizeof p->weights) return too_long(path, err);
-        memcpy(p->weights, path, n + 1);
+        const size_t folder = (size_t)(wte__path_base(path) - path);
+        memcpy(p->weights, path, strlen(path) + 1);
         memcpy(p->side, path, folder);
         memcpy(p->side + folder, folder ? "" : ".", folder ? 1 : 2);
     }
