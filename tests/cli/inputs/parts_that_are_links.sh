@@ -50,3 +50,21 @@ cp index plain/model.safetensors.index.json
 shape plain
 rm plain/model-00001-of-00001.safetensors
 shape plain
+echo "== the parts of a GGUF model"
+mkdir split
+PYTHONPATH="$DATA/../cli/pains" python3 -B - << 'END'
+from files import *
+for number, name in enumerate(("token_embd.weight", "output.weight")):
+    pairs = [("split.no", 2, struct.pack("<H", number)), ("split.count", 2, struct.pack("<H", 2)),
+             ("split.tensors.count", 5, struct.pack("<i", 2))]
+    gguf(f"split/x-{number + 1:05}-of-00002.gguf", [(name, [4, 6], 0, f32(table(6, 4)))], pairs)
+END
+shape split
+mv split/x-00002-of-00002.gguf split/kept
+ln -s kept split/x-00002-of-00002.gguf
+shape split
+mv split/kept part
+ln -sfn ../part split/x-00002-of-00002.gguf
+shape split
+ln -sfn gone split/x-00002-of-00002.gguf
+shape split
