@@ -40,11 +40,17 @@ static void print_note(const cli *c, const wte_model *m)
     putchar('\n');
 }
 
-static uint64_t total_bytes(const wte_file *f)
+/* The files on disk and their bytes: what was unpacked in memory is no file. */
+static uint32_t count_files(const wte_file *f, uint64_t *bytes)
 {
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < wte_file_parts(f); i++) bytes += wte_file_part_bytes(f, i);
-    return bytes;
+    uint32_t n = 0;
+    *bytes = 0;
+    for (uint32_t i = 0; i < wte_file_parts(f); i++) {
+        if (wte_file_part_of(f, i) != i) continue;
+        *bytes += wte_file_part_bytes(f, i);
+        n++;
+    }
+    return n;
 }
 
 static void print_head_line(const cli *c, const wte_model *m)
@@ -59,10 +65,11 @@ static void print_head_line(const cli *c, const wte_model *m)
         return;
     }
     const uint64_t n = wte_file_tensors(f);
-    const uint32_t parts = wte_file_parts(f);
+    uint64_t bytes;
+    const uint32_t parts = count_files(f, &bytes);
     printf(": %s, %" PRIu64 " tensor%s in %" PRIu32 " file%s, %s\n",
            wte_format_name(wte_file_format(f)), n, n == 1 ? "" : "s", parts, parts == 1 ? "" : "s",
-           cli_size(size, total_bytes(f)));
+           cli_size(size, bytes));
 }
 
 #define STRAYS_SHOWN 3
@@ -346,8 +353,9 @@ static int print_json(const cli *c, const wte_model *m, const inspect_all *all)
     cli_json_text(&j, "format", f ? wte_format_name(wte_file_format(f)) : "built in");
     cli_json_unsigned(&j, "tensor_count", f ? wte_file_tensors(f) : 1);
     cli_json_unsigned(&j, "stray_count", f ? wte_file_strays(f) : 0);
-    cli_json_unsigned(&j, "file_count", f ? wte_file_parts(f) : 0);
-    cli_json_unsigned(&j, "file_bytes", f ? total_bytes(f) : 0);
+    uint64_t bytes = 0;
+    cli_json_unsigned(&j, "file_count", f ? count_files(f, &bytes) : 0);
+    cli_json_unsigned(&j, "file_bytes", bytes);
     if (wte_model_input(m, &input, &err) != WTE_OK) json_name(&j, "input_problem", err.message);
     json_table(&j, "input", m, input);
     json_table(&j, "head", m, wte_model_head(m));

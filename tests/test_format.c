@@ -32,7 +32,10 @@ static const struct {
     FOREIGN("<!DOCTYPE html>\n<html>", WTE_E_FORMAT, "is a web page (HTML)"),
     FOREIGN("\xef\xbb\xbf \n<HTML lang", WTE_E_FORMAT, "is a web page (HTML)"),
     FOREIGN("<?xml version=\"1.0\"?><Error>", WTE_E_FORMAT, "is XML text"),
-    FOREIGN("[1, 2, 3, 4, 5]", WTE_E_FORMAT, "is JSON text, not tensors"),
+    FOREIGN("[1, 2, 3, 4, 5]", WTE_E_UNSUPPORTED, "is JSON text with vectors"),
+    FOREIGN("[\"a\", \"b\"]", WTE_E_FORMAT, "is JSON text (a list of values), not tensors"),
+    FOREIGN("<?xml version=\"1.0\"?>\n<!-- net --><svg><net/></svg>", WTE_E_FORMAT,
+            "is XML text (its root is <svg>), not tensors"),
     FOREIGN("{\"error\":\"Entry not found\"}", WTE_E_FORMAT,
             "is JSON text, not tensors, and no index"),
     FOREIGN("{\"err", WTE_E_FORMAT, "has 5 bytes, but a file of tensors has at least 8"),
@@ -50,7 +53,7 @@ static const struct {
     FOREIGN("\x89HDF\r\n\x1a\n\0\0", WTE_E_UNSUPPORTED, "is an HDF5 file"),
     FOREIGN("\x7f"
             "ELF\2\1\1\0\0\0",
-            WTE_E_FORMAT, "is a program or library (ELF)"),
+            WTE_E_FORMAT, "is a program or library, ELF"),
     FOREIGN("\x89PNG\r\n\x1a\n\0\0\0\x0d", WTE_E_FORMAT, "is a PNG image"),
     FOREIGN("%PDF-1.7\n%", WTE_E_FORMAT, "is a PDF document"),
     FOREIGN("\x08\x07\x12\x07pytorch\x1a\x03"
@@ -63,16 +66,18 @@ static const struct {
     FOREIGN("\0\0\x06\x08\x01\x1a\x02\x08\x01\0\x0d", WTE_E_UNSUPPORTED,
             "is the index of a TensorFlow checkpoint"),
     FOREIGN("\x1c\0\0\0TFL3\x14\0 \0", WTE_E_UNSUPPORTED, "is a TensorFlow Lite model"),
-    FOREIGN("\x82\xa6params\x81\xa3wte", WTE_E_UNSUPPORTED, "is a msgpack file (Flax)"),
+    FOREIGN("\x82\xa6params\x81\xa3wte", WTE_E_UNSUPPORTED, "is a msgpack file"),
     FOREIGN("\xde\x00\x10\xd9\x06"
             "params\x81",
-            WTE_E_UNSUPPORTED, "is a msgpack file (Flax)"),
+            WTE_E_UNSUPPORTED, "is a msgpack file"),
     FOREIGN("the end is here\n", WTE_E_FORMAT, "it begins with 'the end is here'"),
-    FOREIGN("Entry not found", WTE_E_FORMAT,
-            "is text, not tensors (was it an error reply?); it begins with 'Entry not found'"),
+    FOREIGN(
+        "Entry not found", WTE_E_FORMAT,
+        "is text, not tensors (an error reply: the download went wrong); it begins with 'Entry not "
+        "found'"),
     FOREIGN("Acc\xc3\xa8s refus\xc3\xa9", WTE_E_FORMAT, "begins with 'Acc\xc3\xa8s refus\xc3\xa9'"),
     FOREIGN("\x08\x07\x12\x07pytorch", WTE_E_FORMAT,
-            "it begins with the bytes 08 07 12 07 70 79 74 6f"),
+            "unknown: it begins with the bytes 08 07 12 07 70 79 74 6f"),
     FOREIGN("pytorch\xff", WTE_E_FORMAT, "it begins with the bytes 70 79 74 6f 72 63 68 ff"),
 };
 

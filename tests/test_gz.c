@@ -125,7 +125,7 @@ static void what_is_packed_is_judged_as_ever(void **state)
     check_refused(packed, n, WTE_E_FORMAT, 7, NULL);
     n = pack(text, sizeof text - 1, packed, sizeof packed);
     n = pack(packed, n, twice, sizeof twice);
-    check_refused(twice, n, WTE_E_UNSUPPORTED, 0, "is gzip-compressed twice: unpack it first");
+    check_refused(twice, n, WTE_E_UNSUPPORTED, 0, "in it is gzip again (1f 8b 08 at byte 0)");
     n = pack("3 1\na 1\n", 8, packed, sizeof packed);
     check_refused(packed, n, WTE_E_FORMAT, 8, "line 1 says 3 words, but the file holds 1");
 }

@@ -200,7 +200,7 @@ static void other_files_of_llm_c_are_named(void **state)
     } others[] = { { 20240803, "is a Llama checkpoint of llm.c" },
                    { 20240327, "is a debug state of llm.c" },
                    { 20240328, "is a tokenizer of llm.c" },
-                   { 20240520, "is token ids of llm.c" } };
+                   { 20240520, "is a file of token ids of llm.c" } };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         int32_t fields[8];
         memcpy(fields, small, sizeof fields);

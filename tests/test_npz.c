@@ -195,11 +195,11 @@ static void members_that_are_no_arrays_are_told(void **state)
                  "t.npz: 'table.npy': no .npy file: it does not begin with its magic bytes");
     zip_free(&z);
     zip_begin(&z);
-    zip_add(&z, "readme.txt", "x", 1, 0);
+    zip_add(&z, "readme.md", "x", 1, 0);
     zip_end(&z, 0, "");
     assert_fails(open_bytes(&z, &f, &err), err, WTE_E_UNSUPPORTED, 0,
                  "is a zip archive, but neither a PyTorch checkpoint nor NumPy's .npz: it begins "
-                 "with 'readme.txt'");
+                 "with 'readme.md'");
     zip_free(&z);
 }
 

@@ -183,8 +183,13 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_account(const wte_file *f, uint64_t *
                                                    uint64_t *same_as, const wte_progress *progress,
                                                    wte_account *out, wte_error *err);
 
-/** How many files the tensors lie in: shards of an index (not itself), parts of a model, or one. */
+/** Number of places that tensors are in: shards of an index (not itself), parts of a model, or one
+ *  file; and, after these, memory that holds what was unpacked from one of them (wte_file_part_of).
+ */
 WTE_API uint32_t wte_file_parts(const wte_file *f);
+/** The part in whose file the bytes of a part are: itself, or for unpacked memory the part that was
+ *  unpacked. So files are the parts with wte_file_part_of(f, i) == i. */
+WTE_API uint32_t wte_file_part_of(const wte_file *f, uint32_t part);
 WTE_API const char *wte_file_part_path(const wte_file *f, uint32_t part);
 WTE_API uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part); /* size of that file */
 /** Entry i of the free-text metadata (safetensors __metadata__, of one shard after the other); NULL

@@ -46,6 +46,35 @@ static const char *line_value(wte_bytes start, const char *key, char buf[WTE__NA
     return "?";
 }
 
+static bool name_byte(uint8_t c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == ':' || c == '.';
+}
+
+/* Past the declaration, comments and a document type. */
+wte_bytes wte__xml_root(wte_bytes start)
+{
+    uint64_t at = wte__text_start(start);
+    const wte_bytes text = { start.data + at, start.size - at };
+    wte_bytes root = { NULL, 0 };
+    if (!begins(text, "<?xml")) return root;
+    while (at + 1 < start.size) {
+        if (start.data[at] != '<') {
+            at++;
+            continue;
+        }
+        const uint8_t c = start.data[at + 1];
+        at++;
+        if (c == '?' || c == '!') continue;
+        root.data = start.data + at;
+        while (at < start.size && name_byte(start.data[at])) at++;
+        root.size = (uint64_t)(start.data + at - root.data);
+        return root;
+    }
+    return root;
+}
+
 wte_status wte__stand_in(wte_bytes start, uint64_t size, const char *path, const char *wanted,
                          wte_error *err)
 {
@@ -62,9 +91,14 @@ wte_status wte__stand_in(wte_bytes start, uint64_t size, const char *path, const
         begins_any_case(text, "<head"))
         return wte__fail(err, WTE_E_FORMAT, 0,
                          "%s: is a web page (HTML), not %s: the download went wrong", path, wanted);
-    if (begins_any_case(text, "<?xml"))
-        return wte__fail(err, WTE_E_FORMAT, 0,
-                         "%s: is XML text (an error reply?), not %s: the download went wrong", path,
-                         wanted);
-    return WTE_OK;
+    if (!begins_any_case(text, "<?xml")) return WTE_OK;
+    const wte_bytes root = wte__xml_root(start);
+    const bool html = begins_any_case(root, "html"), reply = begins_any_case(root, "error");
+    if (html || reply)
+        return wte__fail(err, WTE_E_FORMAT, 0, "%s: is %s, not %s: the download went wrong", path,
+                         html ? "a web page (HTML)" : "XML text of a server, <Error>", wanted);
+    if (root.size == 0)
+        return wte__fail(err, WTE_E_FORMAT, 0, "%s: is XML text, not %s", path, wanted);
+    return wte__fail(err, WTE_E_FORMAT, 0, "%s: is XML text (its root is <%s>), not %s", path,
+                     wte__show(bytes, root.data, root.size), wanted);
 }

@@ -1,10 +1,9 @@
 /* Which of our formats a zip archive is: told by the names in its directory, in whatever order they
  * stand there. */
 #include "base/error.h"
+#include "format/kinds.h"
 #include "format/torch.h"
 #include "format/zip.h"
-
-#define KERAS "model.weights.h5" /* in every .keras file, beside its config.json */
 
 static bool ends_in(const char *name, size_t n, const char *end)
 {
@@ -36,12 +35,11 @@ static wte_status tell(wte_file *f, wte__zip *z, wte_error *err)
             return wte__npz_read(f, z, err);
         }
     }
-    size_t keras;
-    if (wte__zip_find(z, KERAS, sizeof KERAS - 1, &keras))
-        return wte__fail(
-            err, WTE_E_UNSUPPORTED, 0,
-            "%s: is a Keras model (a zip archive with '%s'); this build does not read it", f->path,
-            KERAS);
+    for (size_t i = 0; i < z->n; i++) {
+        const wte__zip_entry *e = &z->entries[i];
+        const wte__kind *kind = wte__kind_of_member(e->name, e->name_bytes);
+        if (kind) return wte__kind_refuse(kind, NULL, f->path, err);
+    }
     const wte__zip_entry *first = z->n ? &z->entries[0] : NULL;
     return wte__fail(
         err, WTE_E_UNSUPPORTED, 0,

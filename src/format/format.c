@@ -7,7 +7,6 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/utf8.h"
 #include "format/format.h"
 #include "format/gz.h"
 #include "format/parts.h"
@@ -44,54 +43,12 @@ const char *wte_format_name(wte_format format)
     return "unknown";
 }
 
-/* Whether the start of a file is text, as far as it was read: no control bytes, valid UTF-8 (the
- * last character may be cut). */
-static bool is_text(const wte__head *head)
-{
-    uint32_t n;
-    for (uint64_t i = 0; i < head->n; i += n) {
-        const uint8_t c = head->bytes[i];
-        uint32_t code;
-        n = 1;
-        if (c == '\t' || c == '\n' || c == '\r') continue;
-        if (c < 0x20 || c == 0x7f) return false;
-        n = wte__utf8_get(head->bytes + i, head->n - i, &code);
-        if (n == 0) return head->n < head->size && head->n - i < 4;
-    }
-    return head->n > 0;
-}
-
-static wte_status unknown(const wte__head *head, const char *path, wte_error *err)
-{
-    char hex[3 * 8 + 1] = "", shown[WTE__NAME_SHOWN];
-    if (is_text(head)) {
-        uint64_t n = 0;
-        while (n < head->n && head->bytes[n] != '\n' && head->bytes[n] != '\r') n++;
-        return wte__fail(err, WTE_E_FORMAT, 0,
-                         "%s: is text, not tensors (was it an error reply?); it begins with '%s'",
-                         path, wte__show(shown, head->bytes, n));
-    }
-    for (size_t i = 0; i < 8 && i < head->n; i++)
-        snprintf(hex + 3 * i, sizeof hex - 3 * i, " %02x", head->bytes[i]);
-    return wte__fail(err, WTE_E_FORMAT, 0,
-                     "%s: no file of tensors that this build knows: it begins with the bytes%s",
-                     path, hex);
-}
-
-static wte_status read_head(const wte__file *file, const char *path, wte__head *head,
-                            wte_error *err)
-{
-    head->size = file->size;
-    head->n = file->size < sizeof head->bytes ? file->size : sizeof head->bytes;
-    return wte__file_read_at(file, 0, head->bytes, head->n, path, err);
-}
-
 wte_status wte__shard_kind(const wte__file *file, const char *path, wte_format *kind,
                            wte_error *err)
 {
     wte__head head;
     *kind = WTE_FORMAT_SAFETENSORS;
-    WTE_TRY(read_head(file, path, &head, err));
+    WTE_TRY(wte__head_read(file, path, &head, err));
     const wte__match match = wte__safetensors_match(&head);
     if (match == WTE__MATCH_YES) return WTE_OK;
     if (wte__torch_match(&head) || wte__zip_match(&head)) {
@@ -104,7 +61,7 @@ wte_status wte__shard_kind(const wte__file *file, const char *path, wte_format *
             return wte__fail(err, WTE_E_FORMAT, 0,
                              "%s: is a file of kind %s, but a shard is safetensors or PyTorch",
                              path, formats[i].name);
-    return match == WTE__MATCH_NO ? unknown(&head, path, err) : WTE_OK;
+    return match == WTE__MATCH_NO ? wte__unknown(&head, path, err) : WTE_OK;
 }
 
 static wte_status read_as(wte_file *f, const wte__head *head, wte__match match, wte_error *err)
@@ -136,20 +93,17 @@ static wte_status read_content(wte_file *f, wte_error *err)
 {
     const wte__file *file = &f->parts[0].file;
     wte__head head;
-    WTE_TRY(read_head(file, f->path, &head, err));
+    WTE_TRY(wte__head_read(file, f->path, &head, err));
     if (wte__gz_is(&head) && wte__safetensors_match(&head) != WTE__MATCH_YES) {
         WTE_TRY(unpack(f, err));
-        WTE_TRY(read_head(file, f->path, &head, err));
+        WTE_TRY(wte__head_read(file, f->path, &head, err));
+        head.packed = true;
     }
     WTE_TRY(read_as(f, &head, WTE__MATCH_YES, err));
     if (f->format != WTE_FORMAT_UNKNOWN) return WTE_OK;
     WTE_TRY(wte__foreign(&head, f->path, err));
-    const char *other = is_text(&head) ? NULL : wte__foreign_name(f->path);
-    if (other)
-        return wte__fail(err, WTE_E_UNSUPPORTED, 0,
-                         "%s: by its name %s; this build does not read it", f->path, other);
     WTE_TRY(read_as(f, &head, WTE__MATCH_PERHAPS, err));
-    return f->format != WTE_FORMAT_UNKNOWN ? WTE_OK : unknown(&head, f->path, err);
+    return f->format != WTE_FORMAT_UNKNOWN ? WTE_OK : wte__unknown(&head, f->path, err);
 }
 
 static wte_status create(const char *path, const wte_file_options *opt, wte_file **out,
@@ -425,6 +379,11 @@ wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out, wte_er
 uint32_t wte_file_parts(const wte_file *f)
 {
     return (uint32_t)f->n_parts;
+}
+
+uint32_t wte_file_part_of(const wte_file *f, uint32_t part)
+{
+    return part < f->n_parts ? f->parts[part].of : part;
 }
 
 const char *wte_file_part_path(const wte_file *f, uint32_t part)

@@ -86,11 +86,15 @@ struct wte_file {
     uint64_t packed_bytes; /* size of the packed file, else 0 */
 };
 
-/* The start of a file, for telling what it is. */
+/* The start and the end of a file, for telling what it is. */
 typedef struct wte__head {
     uint8_t bytes[4096];
     uint64_t n;    /* how many of them there are */
     uint64_t size; /* of the whole file */
+    uint8_t tail[16];
+    uint32_t n_tail;
+    bool packed;           /* the file is what gzip held */
+    const wte__file *file; /* to read further, or NULL */
 } wte__head;
 
 typedef enum wte__match {
@@ -139,11 +143,12 @@ wte_status wte__entry_place(const wte__entry *e, const wte_rows *rows, uint64_t 
 const char *wte__nearest(const wte_file *f, const char *name, uint64_t bytes,
                          char out[WTE__NEAREST_TEXT]);
 
-/* Names the thing that is no file of tensors; WTE_OK when nothing is recognised. */
+wte_status wte__head_read(const wte__file *file, const char *path, wte__head *head, wte_error *err);
+bool wte__head_is_text(const wte__head *head);
+/* Refuses what is recognised as no file of tensors (kinds.h), and names it; else WTE_OK. */
 wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err);
-/* What a file is by its name alone; NULL when that says nothing. For files without a mark of their
- * own, when their content has told nothing. */
-const char *wte__foreign_name(const char *path);
+/* Refuses what nothing recognises. */
+wte_status wte__unknown(const wte__head *head, const char *path, wte_error *err);
 /* The same for a file that must be safetensors or PyTorch's, because an index says so; *kind is
  * which. Whatever else it is is named (a pointer to the shard, a web page, another format). */
 wte_status wte__shard_kind(const wte__file *file, const char *path, wte_format *kind,

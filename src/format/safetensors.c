@@ -46,8 +46,14 @@ wte__match wte__safetensors_match(const wte__head *head)
     /* A length below 4 GiB leaves four zero bytes before the brace. No other format begins so,
      * whatever the length's low bytes look like: they may be the magic of gzip or zip. */
     if (brace && (n <= left || n <= UINT32_MAX)) return WTE__MATCH_YES;
-    return brace || n <= left || n <= WTE_LIMIT_SAFETENSORS_HEADER ? WTE__MATCH_PERHAPS
-                                                                   : WTE__MATCH_NO;
+    if (brace) return WTE__MATCH_PERHAPS;
+    /* without it: a broken header, if what is in its place is text of a length that fits */
+    if (n < 2 || n > (left ? left : WTE_LIMIT_SAFETENSORS_HEADER)) return WTE__MATCH_NO;
+    for (uint64_t i = LENGTH_BYTES; i < head->n && i < LENGTH_BYTES + n; i++)
+        if ((head->bytes[i] < ' ' && !strchr("\t\r\n", head->bytes[i])) || head->bytes[i] > '~' ||
+            head->bytes[i] == 0)
+            return WTE__MATCH_NO;
+    return WTE__MATCH_PERHAPS;
 }
 
 static wte_status bad_json(const reader *r)

@@ -28,9 +28,7 @@ wte_status wte__torch_read_part(wte_file *f, uint32_t part, wte__names *names, w
 {
     const wte__file *file = &f->parts[part].file;
     wte__head head;
-    head.size = file->size;
-    head.n = file->size < sizeof head.bytes ? file->size : sizeof head.bytes;
-    WTE_TRY(wte__file_read_at(file, 0, head.bytes, head.n, f->parts[part].path, err));
+    WTE_TRY(wte__head_read(file, f->parts[part].path, &head, err));
     if (wte__zip_match(&head)) return read_zip(f, part, names, err);
     if (wte__torch_legacy_match(&head)) return wte__torch_legacy_read(f, part, names, err);
     if (wte__torch_tar_match(&head)) return wte__torch_tar_read(f, part, names, err);

@@ -151,10 +151,13 @@ static wte_status tell_file(folder *f, const char *name, const char *ending, uin
     if (!wte__path_join(path, f->dir, name)) return WTE_OK;
     const char *word = wte__repair_word(k, path);
     const char *repair = word ? wte__repair_shell(k, "mv %s %s.aside", word, word) : NULL;
-    return wte__check_add(
-        k, WTE__CODE_STRAY_FILE, shown, NULL, repair,
-        "%s (%" PRIu64 " bytes) is no part of the model, which has %" PRIu32 " file%s", shown,
-        bytes, wte_file_parts(k->file), wte_file_parts(k->file) == 1 ? "" : "s");
+    uint32_t files = 0;
+    for (uint32_t i = 0; i < wte_file_parts(k->file); i++)
+        files += wte_file_part_of(k->file, i) == i;
+    return wte__check_add(k, WTE__CODE_STRAY_FILE, shown, NULL, repair,
+                          "%s (%" PRIu64 " bytes) is no part of the model, which has %" PRIu32
+                          " file%s",
+                          shown, bytes, files, files == 1 ? "" : "s");
 }
 
 /* Whether such a file is a part of the model's, or what, nobody can tell. */
