@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/replace.h"
 
 static const char *dir; /* made afresh for each test */
 
@@ -386,16 +389,28 @@ static void what_only_looks_like_a_left_over_stays(void **state)
     assert_int_equal(symlink("a", in(".a.00000001.tmp")), 0);
     assert_int_equal(mkdir(in(".a.00000002.tmp"), 0700), 0);
     assert_int_equal(mkfifo(in(".a.00000003.tmp"), 0600), 0);
-    assert_int_equal(link(in("a"), in(".a.00000004.tmp")), 0); /* it has another name too */
+    test_write_file(in("b"), "mine", 4);
+    assert_int_equal(link(in("b"), in(".a.00000004.tmp")), 0); /* it has another name too */
+    assert_int_equal(link(in("a"), in(".a.00000005.tmp")), 0); /* a's own second name is one */
     assert_int_equal(mkdir(in("links"), 0700), 0);
     assert_int_equal(symlink("../a", in("links/to")), 0);
-    assert_int_equal(wte__replace_sweep(in("links/to")), 1);
+    assert_int_equal(wte__replace_sweep(in("links/to")), 2);
     assert_int_equal(wte__replace_sweep(in("a")), 0);
-    assert_int_equal(files_in(dir), 6);
+    assert_int_equal(files_in(dir), 7);
     expect_content(in("a"), "old");
     assert_int_equal(rmdir(in(".a.00000002.tmp")), 0);
     assert_int_equal(unlink(in("links/to")), 0);
     assert_int_equal(rmdir(in("links")), 0);
+}
+
+static void make_socket(const char *path)
+{
+    struct sockaddr_un a = { .sun_family = AF_UNIX };
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_true(fd >= 0 && strlen(path) < sizeof a.sun_path);
+    memcpy(a.sun_path, path, strlen(path) + 1);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof a), 0);
+    close(fd);
 }
 
 static void what_cannot_be_replaced_is_refused(void **state)
@@ -406,8 +421,10 @@ static void what_cannot_be_replaced_is_refused(void **state)
     char path[5000];
     assert_fails(wte__replace_begin(&r, dir, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
                  "is a directory");
-    assert_fails(wte__replace_begin(&r, "/dev/null", &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
-                 "is a device");
+    make_socket(in("socket"));
+    assert_fails(wte__replace_begin(&r, in("socket"), &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                 "is a socket");
+    assert_int_equal(unlink(in("socket")), 0);
     assert_fails(wte__replace_begin(&r, in("none/a"), &err), err, WTE_E_IO, WTE_NOWHERE,
                  "cannot write beside it: No such file");
     for (size_t i = 0; i < sizeof path; i++) path[i] = i % 2 ? '/' : 'p';

@@ -110,22 +110,45 @@ typedef struct wte_progress {
     void *ctx;
 } wte_progress;
 
-/** A file that is written beside its target and takes its place only when it is complete. */
+/** A file that is written next to its target and replaces it only when it is complete. A pipe, a
+ *  character device (/dev/null) and a descriptor of this process (/dev/stdout, /dev/fd/N) are
+ *  written to directly. */
 typedef struct wte_writer wte_writer;
-/** Begin to write what is to stand at `path`; a link is followed, an old file's mode is kept. */
+/** Begin to write `path`. A link is followed, an existing file's mode is kept. Temporary files that
+ *  killed processes have left of the same target are removed first (wte_writer_sweep). */
 WTE_API WTE_MUST_CHECK wte_status wte_writer_create(const char *path, wte_writer **out,
                                                     wte_error *err);
 WTE_API WTE_MUST_CHECK wte_status wte_writer_put(wte_writer *w, const void *data, uint64_t bytes,
                                                  wte_error *err);
 /** The descriptor being written to, for programs that write through a stream; stays w's. */
 WTE_API int wte_writer_fd(const wte_writer *w);
-/** Sync and rename. On failure the old file stands as it was. Once per writer. */
+/** Sync the file, rename it over its target, sync the directory. Once per writer. When it fails, the
+ *  old file is as it was, with one exception: when the sync of the directory fails, which comes
+ *  last, the new file has its name, may be lost in a power failure, and the message says so. */
 WTE_API WTE_MUST_CHECK wte_status wte_writer_commit(wte_writer *w, wte_error *err);
-WTE_API void wte_writer_free(wte_writer *w); /* gives up what was not committed; NULL is fine */
-/** Remove what writers of `path` have left beside it (".name.1a2b3c4d.tmp") because their process
+/** Gives up what was not committed; NULL is fine. A transaction's writer stays the transaction's. */
+WTE_API void wte_writer_free(wte_writer *w);
+/** Remove what writers of `path` have left next to it (".name.1a2b3c4d.tmp") because their process
  * was killed; how many. A file that a process is writing to is locked (flock), and stays; so does
  * what is another user's. */
 WTE_API uint64_t wte_writer_sweep(const char *path);
+/** Remove the unfinished files of all writers of this process, also of those inside other calls of
+ *  the library. Async-signal-safe: for the handler of a signal that then ends the process. */
+WTE_API void wte_writers_abandon(void);
+
+/** Several files that replace their targets together, or not at all. Of files in one folder that
+ *  holds even when the process is killed at any moment: the next write to the folder, or the next
+ *  wte_model_open of it, finishes what was begun. */
+typedef struct wte_transaction wte_transaction;
+WTE_API WTE_MUST_CHECK wte_status wte_transaction_create(wte_transaction **out, wte_error *err);
+/** The writer of `path`: begun by the first call for that file, the same one later. wte_writer_commit
+ *  of it syncs it; a writer that is not committed when the transaction is, is given up. */
+WTE_API WTE_MUST_CHECK wte_status wte_transaction_writer(wte_transaction *t, const char *path,
+                                                         wte_writer **out, wte_error *err);
+/** Rename all, then sync their directories; on failure all old files are as they were (see
+ *  wte_writer_commit for the sync of a directory). Its writers are freed in any case. */
+WTE_API WTE_MUST_CHECK wte_status wte_transaction_commit(wte_transaction *t, wte_error *err);
+WTE_API void wte_transaction_free(wte_transaction *t); /* gives up the rest; NULL is fine */
 
 #ifdef __cplusplus
 }

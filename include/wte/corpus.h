@@ -91,6 +91,9 @@ typedef struct wte_train_watch {
                    const wte_train_status *now); /* false: stop, and keep what there is */
     void *ctx;
 } wte_train_watch;
+/** Whether the folder holds the result of a trainer of this library (wte_words_save, wte_lm_save),
+ *  by its config.json. False also when that cannot be read. */
+WTE_API bool wte_folder_is_trained(const char *folder);
 
 #ifdef __cplusplus
 }

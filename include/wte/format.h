@@ -222,6 +222,11 @@ WTE_API WTE_MUST_CHECK wte_status wte_safetensors_write(const char *path,
                                                         const wte_tensor_out *tensors, size_t n,
                                                         const char *const (*metadata)[2],
                                                         size_t n_metadata, wte_error *err);
+/** The same into a writer that has just been made; the caller commits it. */
+WTE_API WTE_MUST_CHECK wte_status wte_safetensors_write_to(wte_writer *to,
+                                                           const wte_tensor_out *tensors, size_t n,
+                                                           const char *const (*metadata)[2],
+                                                           size_t n_metadata, wte_error *err);
 typedef struct wte_gguf_options {
     size_t struct_size;
     const char *architecture;  /* general.architecture, 1 to 64 bytes; needed */

@@ -135,8 +135,12 @@ WTE_API WTE_MUST_CHECK wte_status wte_lm_loss(wte_lm *lm, const wte_corpus *text
 WTE_API WTE_MUST_CHECK wte_status wte_lm_tensor(wte_lm *lm, uint32_t i, const char **name,
                                                 wte_rows *rows, wte_error *err);
 /** Write `folder`/model.safetensors and config.json: a model that every other call can read. The
- *  words are the caller's to write. The folder must be there. */
+ *  words are the caller's to write. The folder must be there. Both files appear together, or the
+ *  old ones stay. */
 WTE_API WTE_MUST_CHECK wte_status wte_lm_save(wte_lm *lm, const char *folder, wte_error *err);
+/** The same as part of a transaction, which commits it. */
+WTE_API WTE_MUST_CHECK wte_status wte_lm_save_to(wte_lm *lm, wte_transaction *t, const char *folder,
+                                                 wte_error *err);
 /** Rows of the input table whose bytes have changed since create, which of a run that is resumed
  * means since its checkpoint: wte_optim_changed. */
 WTE_API uint64_t wte_lm_changed(const wte_lm *lm, uint8_t *bits);

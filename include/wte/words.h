@@ -106,9 +106,13 @@ WTE_API void wte_words_rows(const wte_words *w, wte_rows *out);
 /** The other table: what words are predicted with. */
 WTE_API void wte_words_out_rows(const wte_words *w, wte_rows *out);
 /** Write `folder`/model.safetensors and config.json: a model that every other call can read. The
- *  words are the caller's to write. The folder must be there. */
+ *  words are the caller's to write. The folder must be there. Both files appear together, or the
+ *  old ones stay. */
 WTE_API WTE_MUST_CHECK wte_status wte_words_save(const wte_words *w, const char *folder,
                                                  wte_error *err);
+/** The same as part of a transaction, which commits it. */
+WTE_API WTE_MUST_CHECK wte_status wte_words_save_to(const wte_words *w, wte_transaction *t,
+                                                    const char *folder, wte_error *err);
 /** Write a fastText .bin: words and their counts, their own rows and those of n-grams, and the
  * other table, so that fastText, and who reads its files, makes the vectors of known and unknown
  * words with the same bits. On any failure the old file stays as it was.
@@ -121,6 +125,10 @@ WTE_API WTE_MUST_CHECK wte_status wte_words_save(const wte_words *w, const char 
 WTE_API WTE_MUST_CHECK wte_status wte_words_save_fasttext(const wte_words *w, const char *path,
                                                           const wte_progress *progress,
                                                           wte_error *err);
+/** The same into a writer that has just been made; the caller commits it. */
+WTE_API WTE_MUST_CHECK wte_status wte_words_save_fasttext_to(const wte_words *w, wte_writer *to,
+                                                             const wte_progress *progress,
+                                                             wte_error *err);
 
 #ifdef __cplusplus
 }

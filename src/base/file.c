@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -21,7 +20,7 @@
 
 #define PIECE ((uint64_t)1 << 30) /* read() and write() take at most 2 GiB at once */
 
-static const char *kind_text(mode_t mode)
+const char *wte__kind_text(unsigned mode)
 {
     if (S_ISDIR(mode)) return "a directory";
     if (S_ISFIFO(mode)) return "a pipe";
@@ -77,7 +76,7 @@ wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
     if (!S_ISREG(st.st_mode)) {
         close(fd);
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file",
-                         wte__show_path(shown, path), kind_text(st.st_mode));
+                         wte__show_path(shown, path), wte__kind_text(st.st_mode));
     }
     f->fd = fd;
     f->size = (uint64_t)st.st_size;
@@ -247,192 +246,6 @@ wte_status wte__file_load(const char *path, uint64_t max_bytes, const wte_alloca
 done:
     wte__file_close(&f);
     return status;
-}
-
-/* What temporary files of a target are called: a dot, its name, or the beginning of that, eight
- * digits, and an ending. */
-#define NAME_KEPT 200
-#define DIGITS    8
-static const char ending[] = ".tmp";
-
-/* Whoever writes a temporary file holds its lock, so that one without was left by a process that
- * was killed. False when somebody has taken it for such a one in the moment before. On file systems
- * that have no locks nothing is held, and nothing swept away. */
-static bool hold(int fd)
-{
-    struct stat st;
-    while (flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
-    return fstat(fd, &st) != 0 || st.st_nlink > 0;
-}
-
-/* A new file beside the target that nothing else has open. */
-static int open_beside(wte__replace *r, mode_t mode)
-{
-    const char *base = wte__path_base(r->target);
-    int fd = -1;
-    for (int attempt = 0; attempt < 100 && fd < 0; attempt++) {
-        int used = snprintf(r->temporary, sizeof r->temporary, "%.*s.%.*s.%0*" PRIx32 "%s",
-                            (int)(base - r->target), r->target, NAME_KEPT, base, DIGITS,
-                            (uint32_t)wte__random_seed(), ending);
-        if (used < 0 || used >= (int)sizeof r->temporary) {
-            errno = ENAMETOOLONG;
-            break;
-        }
-        fd = open(r->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (fd < 0 && errno != EEXIST && errno != EINTR) break;
-        if (fd < 0 || hold(fd)) continue;
-        close(fd);
-        fd = -1;
-    }
-    if (fd < 0) r->temporary[0] = '\0';
-    return fd;
-}
-
-wte_status wte__replace_begin(wte__replace *r, const char *path, wte_error *err)
-{
-    char shown[WTE__NAME_SHOWN];
-    r->fd = -1;
-    r->temporary[0] = '\0';
-    /* a link is followed, so that the file it names is replaced and not the link */
-    char *real = realpath(path, NULL);
-    int used = snprintf(r->target, sizeof r->target, "%s", real ? real : path);
-    free(real);
-    if (used < 0 || used >= (int)sizeof r->target)
-        return wte__fail_os(err, WTE_E_IO, ENAMETOOLONG, "%s", wte__show_path(shown, path));
-    struct stat st;
-    bool exists = stat(r->target, &st) == 0;
-    if (exists && !S_ISREG(st.st_mode))
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file",
-                         wte__show_path(shown, path), kind_text(st.st_mode));
-    if (!exists && lstat(r->target, &st) == 0)
-        return wte__fail(err, WTE_E_IO, WTE_NOWHERE, "%s: is a link to a file that is not there",
-                         wte__show_path(shown, path));
-    r->fd = open_beside(r, exists ? 0600 : 0666); /* a new file gets what the umask leaves */
-    if (r->fd < 0)
-        return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write beside it",
-                            wte__show_path(shown, path));
-    if (!exists) return WTE_OK;
-    if (fchown(r->fd, st.st_uid, st.st_gid) != 0) {
-        /* only root may give files away; the new file is then ours, as any writer's would be */
-    }
-    if (fchmod(r->fd, st.st_mode & 07777) != 0) {
-        int why = errno;
-        wte__replace_abort(r);
-        return wte__fail_os(err, WTE_E_IO, why, "%s: cannot set its mode",
-                            wte__show_path(shown, path));
-    }
-    return WTE_OK;
-}
-
-wte_status wte__replace_write(wte__replace *r, const void *data, uint64_t bytes, wte_error *err)
-{
-    char shown[WTE__NAME_SHOWN];
-    for (uint64_t done = 0; done < bytes;) {
-        uint64_t want = bytes - done < PIECE ? bytes - done : PIECE;
-        ssize_t put = write(r->fd, (const char *)data + done, (size_t)want);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0)
-            return wte__fail_os(err, WTE_E_IO, put < 0 ? errno : EIO, "%s: cannot write",
-                                wte__show_path(shown, r->target));
-        done += (uint64_t)put;
-    }
-    return WTE_OK;
-}
-
-static wte_status sync_directory(const char *path, wte_error *err)
-{
-    char dir[sizeof((wte__replace *)0)->target], shown[WTE__NAME_SHOWN];
-    size_t n = (size_t)(wte__path_base(path) - path);
-    memcpy(dir, path, n);
-    dir[n] = '\0';
-    int fd = open(n ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return WTE_OK; /* a directory that may be written but not read cannot be synced */
-    int why = fsync(fd) != 0 ? errno : 0;
-    close(fd);
-    if (why && why != EINVAL) /* some file systems cannot sync a directory */
-        return wte__fail_os(err, WTE_E_IO, why, "%s: cannot sync its directory",
-                            wte__show_path(shown, path));
-    return WTE_OK;
-}
-
-wte_status wte__replace_commit(wte__replace *r, wte_error *err)
-{
-    char shown[WTE__NAME_SHOWN];
-    const char *name = wte__show_path(shown, r->target);
-    const int lock = dup(r->fd); /* held until the file has its own name */
-    wte_status status = WTE_OK;
-    if (fsync(r->fd) != 0 && errno != EINVAL)
-        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot sync", name);
-    if (close(r->fd) != 0 && status == WTE_OK)
-        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot close", name);
-    r->fd = -1;
-    if (status == WTE_OK && rename(r->temporary, r->target) != 0)
-        status = wte__fail_os(err, WTE_E_IO, errno, "%s: cannot rename over it", name);
-    if (lock >= 0) close(lock);
-    if (status != WTE_OK) {
-        wte__replace_abort(r);
-        return status;
-    }
-    r->temporary[0] = '\0';
-    return sync_directory(r->target, err);
-}
-
-void wte__replace_abort(wte__replace *r)
-{
-    if (r->fd >= 0) close(r->fd);
-    if (r->temporary[0]) unlink(r->temporary);
-    r->fd = -1;
-    r->temporary[0] = '\0';
-}
-
-typedef struct sweep {
-    const char *target, *base;
-    uint64_t removed;
-} sweep;
-
-static bool is_temporary_of(const char *base, const char *name)
-{
-    const size_t n = strlen(base), kept = n < NAME_KEPT ? n : NAME_KEPT;
-    if (strlen(name) != 1 + kept + 1 + DIGITS + strlen(ending)) return false;
-    const char *digits = name + 1 + kept + 1;
-    return name[0] == '.' && memcmp(name + 1, base, kept) == 0 && digits[-1] == '.' &&
-           strspn(digits, "0123456789abcdef") == DIGITS && strcmp(digits + DIGITS, ending) == 0;
-}
-
-/* Ours alone: a file of this user, of one name, which nobody holds. */
-static bool remove_left_over(void *ctx, const char *name)
-{
-    sweep *s = ctx;
-    char path[WTE_LIMIT_PATH];
-    struct stat st;
-    if (!is_temporary_of(s->base, name)) return true;
-    const int used =
-        snprintf(path, sizeof path, "%.*s%s", (int)(s->base - s->target), s->target, name);
-    if (used < 0 || used >= (int)sizeof path) return true;
-    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) return true;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 &&
-        flock(fd, LOCK_EX | LOCK_NB) == 0 && unlink(path) == 0)
-        s->removed++;
-    close(fd);
-    return true;
-}
-
-uint64_t wte__replace_sweep(const char *path)
-{
-    char dir[WTE_LIMIT_PATH];
-    char *real = realpath(path, NULL); /* as a write would find it */
-    sweep s = { .target = real ? real : path };
-    s.base = wte__path_base(s.target);
-    const size_t n = (size_t)(s.base - s.target);
-    if (*s.base && n < sizeof dir) {
-        memcpy(dir, s.target, n);
-        dir[n] = '\0';
-        /* what cannot be listed is left as it is */
-        (void)wte__path_list(n ? dir : ".", remove_left_over, &s, NULL);
-    }
-    free(real);
-    return s.removed;
 }
 
 uint64_t wte__random_seed(void)

@@ -1,5 +1,5 @@
-/* Operating system files: read, map, list, replace atomically. file.c and path.c are the only files
- * with such calls beside thread.c. */
+/* Operating system files: read, map, list. Writing is in replace.h. file.c, path.c, replace.c and
+ * thread.c alone make such calls. */
 #ifndef WTE_SRC_BASE_FILE_H
 #define WTE_SRC_BASE_FILE_H
 #include <stdbool.h>
@@ -79,22 +79,8 @@ wte_status wte__path_list(const char *dir, bool (*visit)(void *ctx, const char *
  * none. */
 bool wte__cache_folder(char *out);
 
-/* Write beside the target, fsync, rename, fsync the directory. On failure the target is as it was
- * and the temporary file is gone (only when the directory's own sync fails, last of all, is the new
- * file in place). The mode of an existing target is kept, its owner where we may; a link is
- * followed, unless it leads to nothing. After a failed write call wte__replace_abort. */
-typedef struct wte__replace {
-    int fd;
-    char target[4096], temporary[4096];
-} wte__replace;
-wte_status wte__replace_begin(wte__replace *r, const char *path, wte_error *err);
-wte_status wte__replace_write(wte__replace *r, const void *data, uint64_t bytes, wte_error *err);
-wte_status wte__replace_commit(wte__replace *r,
-                               wte_error *err); /* aborts by itself when it fails */
-void wte__replace_abort(wte__replace *r);       /* after begin failed or commit: nothing */
-/* Remove the temporary files of this target that killed processes have left; how many. One that is
- * being written is held by a lock (flock) and stays, as does what is not this user's. */
-uint64_t wte__replace_sweep(const char *path);
+/* "a directory", "a pipe": what a path leads to that is not a regular file. */
+const char *wte__kind_text(unsigned mode);
 
 uint64_t wte__random_seed(void); /* from the system; for hash seeds only, never for results */
 #endif

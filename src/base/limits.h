@@ -127,5 +127,9 @@
 #define WTE_LIMIT_GRADCHECK_IDS 256u
 /* Bytes of the logits that are held there in f64: 256 ids and a million rows. */
 #define WTE_LIMIT_GRADCHECK_LOGITS 2147483648u
+/* Files that one process writes at once and a signal handler removes: a training run has seven. */
+#define WTE_LIMIT_UNFINISHED 64u
+/* The journal of a transaction: two names of at most 255 bytes for each of a few files. */
+#define WTE_LIMIT_JOURNAL 65536u
 
 #endif

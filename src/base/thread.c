@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/unfinished.h"
 
 #define SPINS 4000 /* some 20 to 150 us: a pause takes 10 to 140 cycles by processor */
 
@@ -192,15 +193,19 @@ wte_status wte_pool_create(uint32_t threads, wte_pool **out, wte_error *err)
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->wake, NULL);
     note_allowed(p);
+    sigset_t before;
+    wte__section_begin(&before); /* signals are for the program's own threads: workers block them */
     for (uint32_t i = 0; i + 1 < threads; i++) {
         int why = pthread_create(&p->worker[i], NULL, worker_main, p);
         if (why) {
+            wte__section_end(&before);
             wte_pool_free(p);
             return wte__fail_os(err, WTE_E_IO, why, "cannot start thread %" PRIu32 " of %" PRIu32,
                                 i + 2, threads);
         }
         p->n_workers = i + 1;
     }
+    wte__section_end(&before);
     *out = p;
     return WTE_OK;
 }

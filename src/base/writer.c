@@ -1,12 +1,17 @@
-/* wte_writer: atomic replacement of a file for programs that write their own formats. */
+/* wte_writer and wte_transaction: atomic replacement of files for programs that write their own
+ * formats. */
+#include "base/writer.h"
+
+#include <string.h>
 #include <wte/base.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/limits.h"
 
-struct wte_writer {
-    wte__replace replace; /* its temporary name is "" once it is committed or given up */
+struct wte_transaction {
+    wte_writer **writer;
+    size_t n, cap;
 };
 
 wte_status wte_writer_create(const char *path, wte_writer **out, wte_error *err)
@@ -32,25 +37,103 @@ uint64_t wte_writer_sweep(const char *path)
 
 int wte_writer_fd(const wte_writer *w)
 {
-    return w->replace.fd;
+    return w ? w->replace.fd : -1;
 }
 
 wte_status wte_writer_put(wte_writer *w, const void *data, uint64_t bytes, wte_error *err)
 {
     WTE_TRY(wte__need(w, "wte_writer_put: the writer", err));
     if (bytes) WTE_TRY(wte__need(data, "wte_writer_put: data", err));
+    if (w->committed)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_writer_put: it is committed");
     return wte__replace_write(&w->replace, data, bytes, err);
 }
 
 wte_status wte_writer_commit(wte_writer *w, wte_error *err)
 {
     WTE_TRY(wte__need(w, "wte_writer_commit: the writer", err));
-    return wte__replace_commit(&w->replace, err);
+    if (w->committed && w->replace.direct) return WTE_OK; /* several outputs may be one device */
+    if (w->committed)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_writer_commit: it is committed");
+    if (w->of_transaction)
+        WTE_TRY(w->replace.direct ? WTE_OK : wte__replace_seal(&w->replace, err));
+    else
+        WTE_TRY(wte__replace_commit(&w->replace, err));
+    w->committed = true;
+    return WTE_OK;
+}
+
+static void release(wte_writer *w)
+{
+    wte__replace_abort(&w->replace);
+    wte__free(NULL, w, sizeof *w);
 }
 
 void wte_writer_free(wte_writer *w)
 {
-    if (!w) return;
-    wte__replace_abort(&w->replace);
-    wte__free(NULL, w, sizeof *w);
+    if (w && !w->of_transaction) release(w);
+}
+
+/* Transactions --------------------------------------------------------------------------------- */
+
+wte_status wte_transaction_create(wte_transaction **out, wte_error *err)
+{
+    WTE_TRY(wte__need(out, "wte_transaction_create: out", err));
+    *out = wte__alloc_zeroed(NULL, sizeof **out);
+    return *out ? WTE_OK : wte__no_memory(err, sizeof **out, "a transaction");
+}
+
+/* The writer that was begun for the same file. */
+static wte_writer *find(const wte_transaction *t, const char *path)
+{
+    char target[WTE_LIMIT_PATH];
+    for (size_t i = 0; i < t->n; i++) /* a descriptor is named as it is */
+        if (strcmp(t->writer[i]->replace.target, path) == 0) return t->writer[i];
+    if (wte__replace_target(path, target, NULL) != WTE_OK) return NULL;
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->writer[i]->replace.target, target) == 0) return t->writer[i];
+    return NULL;
+}
+
+wte_status wte_transaction_writer(wte_transaction *t, const char *path, wte_writer **out,
+                                  wte_error *err)
+{
+    WTE_TRY(wte__need(out, "wte_transaction_writer: out", err));
+    *out = NULL;
+    WTE_TRY(wte__need(t, "wte_transaction_writer: the transaction", err));
+    WTE_TRY(wte__need(path, "wte_transaction_writer: path", err));
+    *out = find(t, path);
+    if (*out) return WTE_OK;
+    void *list = t->writer;
+    const bool ok = wte__grow(NULL, &list, &t->cap, t->n + 1, sizeof *t->writer);
+    t->writer = list;
+    if (!ok) return wte__no_memory(err, (t->n + 1) * sizeof *t->writer, path);
+    WTE_TRY(wte_writer_create(path, out, err));
+    (*out)->of_transaction = true;
+    t->writer[t->n++] = *out;
+    return WTE_OK;
+}
+
+wte_status wte_transaction_commit(wte_transaction *t, wte_error *err)
+{
+    WTE_TRY(wte__need(t, "wte_transaction_commit: the transaction", err));
+    wte__replace **list = wte__alloc_array(NULL, (uint64_t)t->n + 1, sizeof *list);
+    wte_status status = WTE_OK;
+    size_t used = 0;
+    if (!list) status = wte__no_memory(err, t->n * sizeof *list, "a transaction");
+    for (size_t i = 0; status == WTE_OK && i < t->n; i++)
+        if (t->writer[i]->committed) list[used++] = &t->writer[i]->replace;
+    if (status == WTE_OK) status = wte__replace_install(list, used, err);
+    wte__free(NULL, list, (t->n + 1) * sizeof *list);
+    for (size_t i = 0; i < t->n; i++) release(t->writer[i]);
+    t->n = 0;
+    return status;
+}
+
+void wte_transaction_free(wte_transaction *t)
+{
+    if (!t) return;
+    for (size_t i = 0; i < t->n; i++) release(t->writer[i]);
+    wte__free(NULL, t->writer, t->cap * sizeof *t->writer);
+    wte__free(NULL, t, sizeof *t);
 }

@@ -109,6 +109,5 @@ typedef struct wte__fasttext_model {
  * NUL or one that comes twice, a tree over words that are not in the order of their counts (where =
  * the word). */
 wte_status wte__fasttext_check(const char *path, const wte__fasttext_model *m, wte_error *err);
-/* On failure the old file at `path` stands as it was. */
-wte_status wte__fasttext_write(const char *path, const wte__fasttext_model *m, wte_error *err);
+wte_status wte__fasttext_write(wte_writer *to, const wte__fasttext_model *m, wte_error *err);
 #endif

@@ -16,7 +16,7 @@
 typedef struct output {
     const wte__fasttext_model *m;
     const char *path;
-    wte__replace to;
+    wte_writer *to;
     size_t n; /* bytes of the buffer */
     uint64_t done, total;
     uint8_t buffer[BUFFER_BYTES];
@@ -115,7 +115,7 @@ static wte_status flush(output *o, wte_error *err)
 {
     const size_t n = o->n;
     o->n = 0;
-    return wte__replace_write(&o->to, o->buffer, n, err);
+    return wte_writer_put(o->to, o->buffer, n, err);
 }
 
 static wte_status put(output *o, const void *data, size_t n, wte_error *err)
@@ -212,7 +212,7 @@ static wte_status put_matrix(output *o, const wte_rows *rows, uint64_t count, wt
         piece.data = (const uint8_t *)rows->data + at * rows->row_bytes;
         const uint64_t shape[2] = { piece.rows, piece.cols };
         const wte_tensor_out tensor = { "matrix", WTE_F32, 2, shape, NULL, &piece };
-        WTE_TRY(wte__tensor_out_write(&o->to, &tensor, piece.rows * row_bytes, err));
+        WTE_TRY(wte__tensor_out_write(&o->to->replace, &tensor, piece.rows * row_bytes, err));
         o->done += piece.rows * row_bytes;
         WTE_TRY(report(o, err));
     }
@@ -241,26 +241,21 @@ static bool count_bytes(const wte__fasttext_model *m, uint64_t *bytes)
            wte_add_u64(*bytes, WTE__FT_HEAD_BYTES + 2 * MATRIX_HEAD_BYTES, bytes);
 }
 
-wte_status wte__fasttext_write(const char *path, const wte__fasttext_model *m, wte_error *err)
+wte_status wte__fasttext_write(wte_writer *to, const wte__fasttext_model *m, wte_error *err)
 {
+    const char *path = to->replace.path;
     WTE_TRY(wte__fasttext_check(path, m, err));
     output *o = wte__alloc(NULL, sizeof *o);
     if (!o) return wte__no_memory(err, sizeof *o, "what is written");
     o->m = m;
     o->path = path;
+    o->to = to;
     o->n = 0;
     o->done = 0;
     wte_status status = WTE_OK;
     if (!count_bytes(m, &o->total))
         status = wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%s: fastText: over 2^64 bytes", path);
-    if (status == WTE_OK) status = wte__replace_begin(&o->to, path, err);
-    if (status == WTE_OK) {
-        status = put_all(o, err);
-        if (status == WTE_OK)
-            status = wte__replace_commit(&o->to, err);
-        else
-            wte__replace_abort(&o->to);
-    }
+    if (status == WTE_OK) status = put_all(o, err);
     wte__free(NULL, o, sizeof *o);
     return status;
 }

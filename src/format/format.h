@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "base/tokens.h"
+#include "base/writer.h"
 
 #define WTE__COLUMN_MAJOR 1u
 #define WTE__BIG_ENDIAN   2u

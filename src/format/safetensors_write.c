@@ -244,16 +244,13 @@ void wte__plan_free(wte__plan *plan)
     wte__free(NULL, plan->items, (2 * plan->n_items + 1) * sizeof *plan->items);
 }
 
-static wte_status write_all(const char *path, const wte__plan *plan, wte_error *err)
+static wte_status write_all(wte_writer *to, const wte__plan *plan, wte_error *err)
 {
-    wte__replace to;
-    WTE_TRY(wte__replace_begin(&to, path, err));
-    wte_status status = wte__replace_write(&to, plan->text, plan->n, err);
-    for (size_t i = 0; status == WTE_OK && i < plan->n_items; i++)
-        status = wte__tensor_out_write(&to, plan->items[i].out, plan->items[i].bytes, err);
-    if (status == WTE_OK) return wte__replace_commit(&to, err);
-    wte__replace_abort(&to);
-    return status;
+    wte__replace *r = &to->replace;
+    WTE_TRY(wte_writer_put(to, plan->text, plan->n, err));
+    for (size_t i = 0; i < plan->n_items; i++)
+        WTE_TRY(wte__tensor_out_write(r, plan->items[i].out, plan->items[i].bytes, err));
+    return WTE_OK;
 }
 
 wte_status wte_safetensors_write(const char *path, const wte_tensor_out *tensors, size_t n,
@@ -263,8 +260,28 @@ wte_status wte_safetensors_write(const char *path, const wte_tensor_out *tensors
     if (!path || (n && !tensors) || (n_metadata && !metadata))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_safetensors_write: NULL argument");
     wte__plan plan;
+    wte_writer *to = NULL;
     wte_status status = wte__plan_make(&plan, path, tensors, n, metadata, n_metadata, err);
-    if (status == WTE_OK) status = write_all(path, &plan, err);
+    if (status == WTE_OK) status = wte_writer_create(path, &to, err);
+    if (status == WTE_OK) status = write_all(to, &plan, err);
+    if (status == WTE_OK) status = wte_writer_commit(to, err);
+    wte_writer_free(to);
+    wte__plan_free(&plan);
+    return status;
+}
+
+wte_status wte_safetensors_write_to(wte_writer *to, const wte_tensor_out *tensors, size_t n,
+                                    const char *const (*metadata)[2], size_t n_metadata,
+                                    wte_error *err)
+{
+    WTE_TRY(wte__need(to, "wte_safetensors_write_to: the writer", err));
+    if ((n && !tensors) || (n_metadata && !metadata))
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "wte_safetensors_write_to: NULL argument");
+    wte__plan plan;
+    wte_status status =
+        wte__plan_make(&plan, to->replace.path, tensors, n, metadata, n_metadata, err);
+    if (status == WTE_OK) status = write_all(to, &plan, err);
     wte__plan_free(&plan);
     return status;
 }

@@ -264,6 +264,7 @@ void wte__text_index_store(const wte__text_index *x, const wte_file *f)
     if (!make_room(path, bytes, most)) return;
     h.hash = hash_all(&h, x, t);
     wte__replace r;
+    (void)wte__replace_sweep_folder(path); /* what killed processes left of any text */
     if (wte__replace_begin(&r, path, NULL) != WTE_OK) return;
     bool ok = wte__replace_write(&r, &h, sizeof h, NULL) == WTE_OK &&
               wte__replace_write(&r, x->row_at, x->n * sizeof *x->row_at, NULL) == WTE_OK;

@@ -30,7 +30,6 @@ wte_status wte__checkpoint_write(const char *path, const wte__checkpoint_part *p
     wte_tensor_out *tensors = wte__alloc_array(NULL, (uint64_t)n + 1, sizeof *tensors);
     uint64_t(*shapes)[2] = wte__alloc_array(NULL, (uint64_t)n + 1, sizeof *shapes);
     wte_status status = WTE_OK;
-    (void)wte__replace_sweep(path);
     if (!tensors || !shapes)
         status = wte__no_memory(err, n * (sizeof *tensors + sizeof *shapes), "the checkpoint");
     for (size_t i = 0; status == WTE_OK && i < n; i++) {

@@ -6,23 +6,12 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "learn/lm.h"
+#include "learn/trained.h"
 
-static wte_status path_in(char out[WTE_LIMIT_PATH], const char *folder, const char *name,
-                          wte_error *err)
+static wte_status save_weights(wte_lm *lm, wte_transaction *t, const char *folder, wte_error *err)
 {
-    char shown[WTE__NAME_SHOWN];
-    if (wte__path_join(out, folder, name)) return WTE_OK;
-    return wte__fail(err, WTE_E_IO, WTE_NOWHERE, "%s/%s: the path is too long",
-                     wte__show_path(shown, folder), name);
-}
-
-static wte_status save_weights(wte_lm *lm, const char *folder, wte_error *err)
-{
-    static const char *const metadata[1][2] = { { "format", "pt" } };
-    char path[WTE_LIMIT_PATH];
     wte_tensor_out tensors[WTE__LM_PARTS];
     size_t n = 0;
-    WTE_TRY(path_in(path, folder, "model.safetensors", err));
     for (int i = 0; i < WTE__LM_PARTS; i++) {
         const wte__lm_part part = (wte__lm_part)i;
         if (!lm->weight[i].rows) continue;
@@ -33,18 +22,16 @@ static wte_status save_weights(wte_lm *lm, const char *folder, wte_error *err)
                                          wte_table_data(lm->weight[i].table),
                                          NULL };
     }
-    return wte_safetensors_write(path, tensors, n, metadata, 1, err);
+    return wte__trained_weights(t, folder, tensors, n, err);
 }
 
-static wte_status save_config(const wte_lm *lm, const char *folder, wte_error *err)
+static wte_status save_config(const wte_lm *lm, wte_transaction *t, const char *folder,
+                              wte_error *err)
 {
     const wte_lm_options *o = &lm->plan.o;
-    char path[WTE_LIMIT_PATH], text[1024];
-    wte_writer *w;
+    char text[1024];
     const int n = snprintf(text, sizeof text,
-                           "{\n"
-                           "  \"architectures\": [\"NgramForCausalLM\"],\n"
-                           "  \"model_type\": \"ngram_lm\",\n"
+                           WTE__TRAINED_LM
                            "  \"vocab_size\": %" PRIu64 ",\n"
                            "  \"hidden_size\": %" PRIu64 ",\n"
                            "  \"tie_word_embeddings\": %s,\n"
@@ -55,19 +42,27 @@ static wte_status save_config(const wte_lm *lm, const char *folder, wte_error *e
                            "}\n",
                            lm->plan.rows, o->dim, o->tied ? "true" : "false", o->context, o->hidden,
                            o->projected ? "true" : "false");
-    WTE_TRY(path_in(path, folder, "config.json", err));
-    WTE_TRY(wte_writer_create(path, &w, err));
-    wte_status status = wte_writer_put(w, text, (uint64_t)n, err);
-    if (status == WTE_OK) status = wte_writer_commit(w, err);
-    wte_writer_free(w);
-    return status;
+    return wte__trained_config(t, folder, text, (uint64_t)n, err);
+}
+
+wte_status wte_lm_save_to(wte_lm *lm, wte_transaction *t, const char *folder, wte_error *err)
+{
+    WTE_TRY(wte__need(lm, "wte_lm_save_to: lm", err));
+    WTE_TRY(wte__need(t, "wte_lm_save_to: the transaction", err));
+    WTE_TRY(wte__need(folder, "wte_lm_save_to: folder", err));
+    WTE_TRY(wte__lm_settle(lm, err)); /* a run that was stopped has left rows behind */
+    WTE_TRY(save_weights(lm, t, folder, err));
+    return save_config(lm, t, folder, err);
 }
 
 wte_status wte_lm_save(wte_lm *lm, const char *folder, wte_error *err)
 {
+    wte_transaction *t;
     WTE_TRY(wte__need(lm, "wte_lm_save: lm", err));
     WTE_TRY(wte__need(folder, "wte_lm_save: folder", err));
-    WTE_TRY(wte__lm_settle(lm, err)); /* a run that was stopped has left rows behind */
-    WTE_TRY(save_weights(lm, folder, err));
-    return save_config(lm, folder, err);
+    WTE_TRY(wte_transaction_create(&t, err));
+    wte_status status = wte_lm_save_to(lm, t, folder, err);
+    if (status == WTE_OK) status = wte_transaction_commit(t, err);
+    wte_transaction_free(t);
+    return status;
 }

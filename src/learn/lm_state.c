@@ -235,7 +235,7 @@ static wte_status check_losses(const wte_lm *lm, wte_error *err)
 
 wte_status wte__lm_resume(wte_lm *lm, wte_error *err)
 {
-    (void)wte__replace_sweep(lm->checkpoint);
+    (void)wte_writer_sweep(lm->checkpoint);
     WTE_TRY(wte__checkpoint_open(lm->checkpoint, &lm->last, err));
     WTE_TRY(wte__checkpoint_belongs(lm->checkpoint, wte__checkpoint_settings(lm->last),
                                     lm->settings, err));

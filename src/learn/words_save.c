@@ -9,6 +9,7 @@
 #include "format/fasttext.h"
 #include "learn/checkpoint.h"
 #include "learn/corpus.h"
+#include "learn/trained.h"
 #include "learn/words.h"
 
 #define SETTINGS_MOST 1024u
@@ -133,7 +134,7 @@ wte_status wte__words_resume(wte_words *w, wte_error *err)
     wte__checkpoint *c;
     char settings[SETTINGS_MOST];
     put_settings(&w->plan, settings);
-    (void)wte__replace_sweep(w->checkpoint);
+    (void)wte_writer_sweep(w->checkpoint);
     WTE_TRY(wte__checkpoint_open(w->checkpoint, &c, err));
     wte_status status =
         wte__checkpoint_belongs(w->checkpoint, wte__checkpoint_settings(c), settings, err);
@@ -146,19 +147,9 @@ wte_status wte__words_resume(wte_words *w, wte_error *err)
 
 /* The folder ----------------------------------------------------------------------------------- */
 
-static wte_status path_in(char out[WTE_LIMIT_PATH], const char *folder, const char *name,
-                          wte_error *err)
+static wte_status save_tables(const wte_words *w, wte_transaction *t, const char *folder,
+                              wte_error *err)
 {
-    char shown[WTE__NAME_SHOWN];
-    if (wte__path_join(out, folder, name)) return WTE_OK;
-    return wte__fail(err, WTE_E_IO, WTE_NOWHERE, "%s/%s: the path is too long",
-                     wte__show_path(shown, folder), name);
-}
-
-static wte_status save_tables(const wte_words *w, const char *folder, wte_error *err)
-{
-    static const char *const metadata[1][2] = { { "format", "pt" } };
-    char path[WTE_LIMIT_PATH];
     wte_rows rows, out_rows;
     wte_words_rows(w, &rows);
     wte_words_out_rows(w, &out_rows);
@@ -168,19 +159,16 @@ static wte_status save_tables(const wte_words *w, const char *folder, wte_error 
         { w->plan.o.hierarchical ? "tree.weight" : "lm_head.weight", WTE_F32, 2, out_shape, NULL,
           &out_rows },
     };
-    WTE_TRY(path_in(path, folder, "model.safetensors", err));
-    return wte_safetensors_write(path, tensors, sizeof tensors / sizeof *tensors, metadata, 1, err);
+    return wte__trained_weights(t, folder, tensors, sizeof tensors / sizeof *tensors, err);
 }
 
-static wte_status save_config(const wte_words *w, const char *folder, wte_error *err)
+static wte_status save_config(const wte_words *w, wte_transaction *t, const char *folder,
+                              wte_error *err)
 {
     const wte_words_options *o = &w->plan.o;
-    char path[WTE_LIMIT_PATH], text[1024];
-    wte_writer *writer;
+    char text[1024];
     const int n = snprintf(text, sizeof text,
-                           "{\n"
-                           "  \"architectures\": [\"%s\"],\n"
-                           "  \"model_type\": \"word_vectors\",\n"
+                           "%s"
                            "  \"vocab_size\": %" PRIu64 ",\n"
                            "  \"hidden_size\": %" PRIu64 ",\n"
                            "  \"tie_word_embeddings\": false,\n"
@@ -193,35 +181,44 @@ static wte_status save_config(const wte_words *w, const char *folder, wte_error 
                            "  \"seed\": %" PRIu64 ",\n"
                            "  \"torch_dtype\": \"float32\"\n"
                            "}\n",
-                           o->method == WTE_WORDS_CBOW ? "Cbow" : "SkipGram", w->plan.rows, o->dim,
+                           o->method == WTE_WORDS_CBOW ? WTE__TRAINED_CBOW
+                                                       : WTE__TRAINED_SKIP_GRAM,
+                           w->plan.rows, o->dim,
                            o->window, o->negative, o->hierarchical ? "true" : "false", o->min_n,
                            o->max_n, o->epochs, o->seed);
-    WTE_TRY(path_in(path, folder, "config.json", err));
-    WTE_TRY(wte_writer_create(path, &writer, err));
-    wte_status status = wte_writer_put(writer, text, (uint64_t)n, err);
-    if (status == WTE_OK) status = wte_writer_commit(writer, err);
-    wte_writer_free(writer);
-    return status;
+    return wte__trained_config(t, folder, text, (uint64_t)n, err);
+}
+
+wte_status wte_words_save_to(const wte_words *w, wte_transaction *t, const char *folder,
+                             wte_error *err)
+{
+    WTE_TRY(wte__need(w, "wte_words_save_to: w", err));
+    WTE_TRY(wte__need(t, "wte_words_save_to: the transaction", err));
+    WTE_TRY(wte__need(folder, "wte_words_save_to: folder", err));
+    WTE_TRY(save_tables(w, t, folder, err));
+    return save_config(w, t, folder, err);
 }
 
 wte_status wte_words_save(const wte_words *w, const char *folder, wte_error *err)
 {
+    wte_transaction *t;
     WTE_TRY(wte__need(w, "wte_words_save: w", err));
     WTE_TRY(wte__need(folder, "wte_words_save: folder", err));
-    WTE_TRY(save_tables(w, folder, err));
-    return save_config(w, folder, err);
+    WTE_TRY(wte_transaction_create(&t, err));
+    wte_status status = wte_words_save_to(w, t, folder, err);
+    if (status == WTE_OK) status = wte_transaction_commit(t, err);
+    wte_transaction_free(t);
+    return status;
 }
 
-/* fastText's own file ---------------------------------------------------------------------------
- */
+/* fastText's own file -------------------------------------------------------------------------- */
 
-wte_status wte_words_save_fasttext(const wte_words *w, const char *path,
-                                   const wte_progress *progress, wte_error *err)
+static void fasttext_model(const wte_words *w, const wte_progress *progress,
+                           wte__fasttext_model *out)
 {
-    WTE_TRY(wte__need(w, "wte_words_save_fasttext: w", err));
     const wte__words_plan *p = &w->plan;
     const wte_words_options *o = &p->o;
-    const wte__fasttext_model m = { .words = &p->corpus->words.list,
+    *out = (wte__fasttext_model){ .words = &p->corpus->words.list,
                                     .counts = p->corpus->counts,
                                     .tokens = p->corpus_info.tokens,
                                     .input = rows_of(w, w->in, p->in_rows),
@@ -237,6 +234,29 @@ wte_status wte_words_save_fasttext(const wte_words *w, const char *path,
                                     .negative = o->negative,
                                     .sample = o->sample < 0 ? 1 : o->sample, /* 1: all stay */
                                     .progress = progress };
-    return path ? wte__fasttext_write(path, &m, err)
-                : wte__fasttext_check(p->corpus->path, &m, err);
+}
+
+wte_status wte_words_save_fasttext_to(const wte_words *w, wte_writer *to,
+                                      const wte_progress *progress, wte_error *err)
+{
+    wte__fasttext_model m;
+    WTE_TRY(wte__need(w, "wte_words_save_fasttext_to: w", err));
+    WTE_TRY(wte__need(to, "wte_words_save_fasttext_to: the writer", err));
+    fasttext_model(w, progress, &m);
+    return wte__fasttext_write(to, &m, err);
+}
+
+wte_status wte_words_save_fasttext(const wte_words *w, const char *path,
+                                   const wte_progress *progress, wte_error *err)
+{
+    wte__fasttext_model m;
+    wte_writer *to;
+    WTE_TRY(wte__need(w, "wte_words_save_fasttext: w", err));
+    fasttext_model(w, progress, &m);
+    if (!path) return wte__fasttext_check(w->plan.corpus->path, &m, err);
+    WTE_TRY(wte_writer_create(path, &to, err));
+    wte_status status = wte__fasttext_write(to, &m, err);
+    if (status == WTE_OK) status = wte_writer_commit(to, err);
+    wte_writer_free(to);
+    return status;
 }

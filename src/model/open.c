@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/replace.h"
 #include "model/model.h"
 #include "model/place.h"
 
@@ -117,6 +118,9 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     file_opt.copy = opt->copy;
     file_opt.allocator = m->allocator;
     file_opt.progress = opt->progress;
+    const bool folder = wte__path_kind_of(m->path, NULL) == WTE__PATH_DIRECTORY;
+    WTE_TRY(folder ? wte__replace_recover(m->path, err)
+                   : wte__replace_recover_beside(m->path, err));
     WTE_TRY(wte__place_of(&p, m->path, m->allocator, err));
     m->note = wte__arena_text(&m->arena, p.note, strlen(p.note));
     if (!m->note) return wte__no_memory(err, sizeof p.note, "a note");
