@@ -9,19 +9,20 @@
 #include "open.h"
 #include "opt.h"
 #include "out.h"
+#include "outputs.h"
 
 static const cli_option options[] = {
     { "only", '\0', true, CLI_TEXT, "CODE,...", "look for these faults alone", NULL },
     { "fail-on", '\0', false, CLI_CHOICE, "error|warn", "exit 1 from this level on", "error" },
     { "tokens", '\0', true, CLI_TEXT, "ID|TOKEN,...",
       "these are going to be used: their rows must be trained", NULL },
-    { "template", '\0', false, CLI_TEXT, "FILE",
+    { "template", '\0', false, CLI_READ_FILE, "FILE",
       "a chat template: special tokens in it are going to be used", NULL },
-    { "adapter", '\0', false, CLI_TEXT, "DIR", "whether this adapter fits: rows, tokens, tie",
+    { "adapter", '\0', false, CLI_READ_MODEL, "DIR", "whether this adapter fits: rows, tokens, tie",
       NULL },
     { "glitch", '\0', false, CLI_UNSIGNED, "N", "rank N tokens that training hardly saw", NULL },
-    { "baseline", '\0', false, CLI_TEXT, "FILE", "findings in FILE are accepted", NULL },
-    { "write-baseline", '\0', false, CLI_TEXT, "FILE", "write the findings to FILE, as accepted",
+    { "baseline", '\0', false, CLI_READ_FILE, "FILE", "findings in FILE are accepted", NULL },
+    { "write-baseline", '\0', false, CLI_WRITE_TEXT, "FILE", "write the findings to FILE, as accepted",
       NULL },
     { "codes", '\0', false, CLI_FLAG, NULL, "list every fault that is known, and stop", NULL },
     CLI_OPTIONS_END,
@@ -359,7 +360,7 @@ static int read_adapter(job *j)
     const wte_status status = wte_model_open(path, &opt, &j->adapter, &err);
     if (status != WTE_OK) return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
     cli_keep_model(j->c, j->adapter);
-    if (wte_model_adapter_of(j->adapter)) return CLI_DONE;
+    if (wte_model_adapter_of(j->adapter)) return cli_outputs_check_model(j->c, j->adapter);
     return cli_say_fail(j->c, CLI_INPUT, "%s: is no adapter: neither its name nor a tensor says so",
                         path);
 }
@@ -450,6 +451,8 @@ const cli_command cmd_check = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 0,
     .max_words = 1,
+    .paths = 1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "Compares the sizes of config, table, head and tokenizer, the tied flag with the\n"
              "bytes, the index with its shards, and looks at every row: zero, constant, not\n"
              "finite, equal, nearly equal, untrained. Nothing is written to the model; the\n"

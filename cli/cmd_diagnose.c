@@ -15,7 +15,7 @@ static const cli_option options[] = {
     { "id", '\0', false, CLI_TEXT, "ID|TOKEN", "the id that was looked up", NULL },
     { "token", '\0', false, CLI_FLAG, NULL, "take --id as the text of a token, digits too", NULL },
     CLI_IDS_OPTIONS,
-    { "got", '\0', false, CLI_TEXT, "NUMBERS|FILE",
+    { "got", '\0', false, CLI_READ_FILE, "NUMBERS|FILE",
       "what came back: -0.4015,0.9666,-1.1481 or a file with one tensor", NULL },
     CLI_OPTIONS_END,
 };
@@ -325,6 +325,8 @@ const cli_command cmd_diagnose = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 1,
     .max_words = 1,
+    .paths = 1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "Follows id, row and vector in that order and names the first that differs:\n"
              "another row, the output head's row, another tensor's, a column, a reshaped\n"
              "table, a factor, a norm, swapped bytes, a smaller type, an added row; else\n"

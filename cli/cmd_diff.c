@@ -369,6 +369,8 @@ const cli_command cmd_diff = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 2,
     .max_words = 2,
+    .paths = 2,
+    .path_kind = CLI_READ_MODEL,
     .notes = "Rows are compared by id, or with --by-token by the text of their token; formats\n"
              "and types may differ. A row is bit-equal, or has equal values in another type,\n"
              "or it moved. Re-initialised: the cosine of old and new row is within\n"

@@ -10,12 +10,12 @@
 #include "out.h"
 
 static const cli_option options[] = {
-    { "similarity", '\0', true, CLI_TEXT, "FILE",
+    { "similarity", '\0', true, CLI_READ_FILE, "FILE",
       "correlate cosines with judged word pairs: wordsim353, SimLex-999, and files like them",
       NULL },
-    { "analogy", '\0', true, CLI_TEXT, "FILE",
+    { "analogy", '\0', true, CLI_READ_FILE, "FILE",
       "answer a is to b as c is to d: questions-words.txt, and files like it", NULL },
-    { "against", '\0', false, CLI_TEXT, "MODEL2",
+    { "against", '\0', false, CLI_READ_MODEL, "MODEL2",
       "compare nearest neighbours and cosines with those of this model", NULL },
     { "isotropy", '\0', false, CLI_FLAG, NULL,
       "lengths, cosines, singular values (the default when nothing else is asked)", NULL },
@@ -289,6 +289,8 @@ const cli_command cmd_eval = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 1,
     .max_words = 1,
+    .paths = 1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "Words are found as wte near finds them. Similarity: rank correlation\n"
              "(Spearman, ties share their mean rank) of cosines with judgements, over the\n"
              "pairs that are covered. Analogies: of all rows but a, b, c the one with the\n"

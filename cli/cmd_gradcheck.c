@@ -18,11 +18,11 @@ static const cli_option options[] = {
     CLI_IDS_OPTIONS,
     { "token", '\0', false, CLI_FLAG, NULL, "take every word as the text of a token, digits too",
       NULL },
-    { "targets", '\0', false, CLI_TEXT, "IDS|FILE",
+    { "targets", '\0', false, CLI_READ_FILE, "IDS|FILE",
       "what each id is to predict: 3,5,1 or a file; -100 = nothing (default: the next id)", NULL },
     { "padding-id", '\0', false, CLI_SIGNED, "N", "the table's padding id", NULL },
     { "bag", '\0', false, CLI_UNSIGNED, "N", "ids in each bag (default: half of them)", NULL },
-    { "d-out", '\0', false, CLI_TEXT, "NUMBERS|FILE",
+    { "d-out", '\0', false, CLI_READ_FILE, "NUMBERS|FILE",
       "what comes back to lookup or bag, a vector for each of its outputs (default: drawn)", NULL },
     { "columns", '\0', false, CLI_UNSIGNED, "N", "compare so many columns of each row, drawn",
       "16" },
@@ -420,6 +420,8 @@ const cli_command cmd_gradcheck = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 1,
     .max_words = -1,
+    .paths = 1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "Checked are the gradients of lookups (dense, sparse), of bags (sums, means,\n"
              "maxima, weighted sums, and of the weights), of the head under cross-entropy\n"
              "(hidden vectors, table, bias), of the fused loss with smoothing, z-loss and soft\n"

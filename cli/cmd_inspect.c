@@ -394,6 +394,8 @@ const cli_command cmd_inspect = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL,
     .min_words = 1,
     .max_words = 1,
+    .paths = 1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "Input table and output head are found by rules on names and shapes; --candidates\n"
              "(or -v) shows what was considered and why, --tensor and --head overrule. 'beside'\n"
              "lists position, type and other tables that are not the token table. --json holds\n"

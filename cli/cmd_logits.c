@@ -8,9 +8,10 @@
 #include "logits.h"
 #include "open.h"
 #include "opt.h"
+#include "outputs.h"
 
 static const cli_option options[] = {
-    { "hidden", '\0', false, CLI_TEXT, "NUMBERS|FILE",
+    { "hidden", '\0', false, CLI_READ_FILE, "NUMBERS|FILE",
       "hidden vectors: 0.1,-2,3 or a file with one tensor, a vector in each row ('-' = stdin)",
       NULL },
     { "id", '\0', true, CLI_TEXT, "ID|TOKEN", "the hidden vector is the input row of this token",
@@ -18,12 +19,12 @@ static const cli_option options[] = {
     { "token", '\0', false, CLI_FLAG, NULL, "take --id as the text of a token, digits too", NULL },
     { "top", 'k', false, CLI_UNSIGNED, "K", "show so many rows of each vector, at most 65536",
       "10" },
-    { "ids", '\0', false, CLI_TEXT, "IDS|FILE",
+    { "ids", '\0', false, CLI_READ_FILE, "IDS|FILE",
       "the logits of these rows alone: 3,5 or a file of ids ('-' = stdin)", NULL },
     { "ids-type", '\0', false, CLI_CHOICE, "u16|u32|i32|i64",
       "FILE is raw numbers of this type, little-endian", NULL },
     CLI_HEAD_OPTIONS,
-    { "map", '\0', false, CLI_TEXT, "FILE",
+    { "map", '\0', false, CLI_READ_FILE, "FILE",
       "ids: row r of the head is token FILE[r], as in draft heads of few tokens", NULL },
     { "precision", '\0', false, CLI_CHOICE, "exact|fast",
       "sums of f32, or of narrower types within a stated bound", "exact" },
@@ -36,7 +37,7 @@ static const cli_option options[] = {
     { "min-p", '\0', false, CLI_REAL, "P",
       "draw from those of at least P times the largest probability", NULL },
     { "seed", '\0', false, CLI_SEED, "S", "seed of the draws", "0" },
-    { "output", 'o', false, CLI_TEXT, "FILE",
+    { "output", 'o', false, CLI_WRITE_BINARY, "FILE",
       "write the logits as FILE.npy, f32, a row for each vector; '-' = stdout", NULL },
     { "force", '\0', false, CLI_FLAG, NULL, "write more than 1 GiB", NULL },
     CLI_OPTIONS_END,
@@ -292,6 +293,7 @@ static int write_matrix(logits_job *j)
     }
     const bool to_file = sink.writer != NULL;
     code = cli_sink_close(c, &sink, code);
+    if (!code) code = cli_outputs_commit(j->c);
     if (code || !to_file) return code;
     cli_head_print(&j->head, stdout);
     fputs("  written   ", stdout);
@@ -404,6 +406,8 @@ const cli_command cmd_logits = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 1,
     .max_words = 1,
+    .paths = 1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "logits = hidden x head^T. The head is the stored one, the input table where the\n"
              "two are tied, or what --head names. --as-model adds what the model does around\n"
              "the product: its bias, factors, divisors and soft-cap; the lines above the\n"

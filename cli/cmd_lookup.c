@@ -21,7 +21,7 @@ static const cli_option options[] = {
     { "npy", '\0', false, CLI_FLAG, NULL, "write an .npy file: the ids' shape, then the dimension",
       NULL },
     { "raw", '\0', false, CLI_FLAG, NULL, "write the vectors' bytes alone", NULL },
-    { "output", 'o', false, CLI_TEXT, "FILE", "write to FILE instead of stdout", NULL },
+    { "output", 'o', false, CLI_WRITE_ANSWER, "FILE", "write to FILE instead of stdout", NULL },
     { "bad-ids", '\0', false, CLI_CHOICE, "error|zero",
       "what an id without a row does: refuse all, or give zeros", "error" },
     { "ignore-id", '\0', true, CLI_SIGNED, "N", "this id gives a vector of zeros", NULL },
@@ -285,6 +285,8 @@ const cli_command cmd_lookup = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 1,
     .max_words = -1,
+    .paths = 1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "A word of digits (or '-' and digits) is an id; anything else is the text of a\n"
              "token. n ids give n rows: one id gives the shape [1, dim], one vector.\n"
              "Ids in an .npy file may have any shape; the dimension is appended to it.\n"

@@ -10,12 +10,13 @@
 #include "open.h"
 #include "opt.h"
 #include "out.h"
+#include "outputs.h"
 
 static const cli_option options[] = {
-    { "hidden", '\0', false, CLI_TEXT, "NUMBERS|FILE",
+    { "hidden", '\0', false, CLI_READ_FILE, "NUMBERS|FILE",
       "hidden vectors: 0.1,-2,3 or a file with one tensor, a vector in each row ('-' = stdin)",
       NULL },
-    { "targets", '\0', false, CLI_TEXT, "FILE",
+    { "targets", '\0', false, CLI_READ_FILE, "FILE",
       "the id that each vector is to predict ('-' = stdin)", NULL },
     { "ids-type", '\0', false, CLI_CHOICE, "u16|u32|i32|i64",
       "the targets are raw numbers of this type, little-endian", NULL },
@@ -25,8 +26,8 @@ static const cli_option options[] = {
     { "z-loss", '\0', false, CLI_REAL, "Z", "add Z * lse^2 to each loss", "0" },
     { "sum", '\0', false, CLI_FLAG, NULL, "the sum over the targets, not the mean", NULL },
     { "each", '\0', false, CLI_FLAG, NULL, "print the loss at each position", NULL },
-    { "d-hidden", '\0', false, CLI_TEXT, "FILE", "write d loss / d hidden as FILE.npy, f32", NULL },
-    { "d-table", '\0', false, CLI_TEXT, "FILE", "write d loss / d head as FILE.npy, f32", NULL },
+    { "d-hidden", '\0', false, CLI_WRITE_BINARY, "FILE", "write d loss / d hidden as FILE.npy, f32", NULL },
+    { "d-table", '\0', false, CLI_WRITE_BINARY, "FILE", "write d loss / d head as FILE.npy, f32", NULL },
     CLI_HEAD_OPTIONS,
     { "force", '\0', false, CLI_FLAG, NULL, "let gradients take more than 1 GiB", NULL },
     CLI_OPTIONS_END,
@@ -262,15 +263,10 @@ static int check_usage(cli *c, job *j)
 {
     double smoothing, z;
     const char *hidden = cli_text(c, "hidden"), *targets = cli_text(c, "targets");
-    const char *d_hidden = cli_text(c, "d-hidden"), *d_table = cli_text(c, "d-table");
     if (!hidden) return cli_usage(c, "the loss of what? give --hidden NUMBERS|FILE");
     if (!targets) return cli_usage(c, "which ids are right? give --targets FILE");
     if (strcmp(hidden, "-") == 0 && strcmp(targets, "-") == 0)
         return cli_usage(c, "--hidden and --targets both read standard input");
-    if ((d_hidden && strcmp(d_hidden, "-") == 0) || (d_table && strcmp(d_table, "-") == 0))
-        return cli_usage(c, "gradients are written to files: standard output has the loss");
-    if (d_hidden && d_table && strcmp(d_hidden, d_table) == 0)
-        return cli_usage(c, "--d-hidden and --d-table both name '%s'", d_table);
     j->options = (wte_loss_options)WTE_LOSS_OPTIONS_INIT;
     cli_real(c, "label-smoothing", 0, &smoothing);
     cli_real(c, "z-loss", 0, &z);
@@ -297,6 +293,7 @@ static int run(cli *c)
     if (!code) code = compute(&j);
     if (!code) code = write_gradient(&j, "d-hidden", j.options.d_hidden, j.n);
     if (!code) code = write_gradient(&j, "d-table", j.options.d_table, j.head.table->rows);
+    if (!code) code = cli_outputs_commit(c);
     if (!code && c->json) print_json(&j);
     if (!code && !c->json) print_text(&j);
     free(j.targets);
@@ -316,6 +313,8 @@ const cli_command cmd_loss = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 1,
     .max_words = 1,
+    .paths = 1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "Target i is what vector i is to predict: nothing is shifted. The logits are those\n"
              "of wte logits, in exact precision, made tile by tile and never held. Perplexity\n"
              "is that of the targets alone, without smoothing and z-loss. Accuracy counts the\n"

@@ -12,7 +12,7 @@
 #include "out.h"
 
 static const cli_option options[] = {
-    { "vector", '\0', false, CLI_TEXT, "NUMBERS|FILE",
+    { "vector", '\0', false, CLI_READ_FILE, "NUMBERS|FILE",
       "look for this: -0.4,0.9,-1.1 or a file with one tensor, a vector in each row", NULL },
     { "token", '\0', false, CLI_FLAG, NULL, "take the one word as the text of a token", NULL },
     { "metric", '\0', false, CLI_CHOICE, "cosine|dot|euclid", "what near means", "cosine" },
@@ -423,6 +423,8 @@ const cli_command cmd_near = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 1,
     .max_words = -1,
+    .paths = 1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "A sum is written in words of its own: king - man + woman, or with weights:\n"
              "king - 0.5*man. What is asked about is left out of the answer, unless\n"
              "--include-terms. cosine and dot: greater is nearer; euclid: less is. Of equal\n"

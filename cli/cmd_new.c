@@ -7,6 +7,7 @@
 #include "json.h"
 #include "opt.h"
 #include "out.h"
+#include "outputs.h"
 
 static const cli_option options[] = {
     { "rows", '\0', false, CLI_UNSIGNED, "R", "number of token ids", NULL },
@@ -23,7 +24,7 @@ static const cli_option options[] = {
     { "dtype", '\0', false, CLI_TEXT, "T", "element type", "f32" },
     { "name", '\0', false, CLI_TEXT, "TENSOR", "the tensor's name in the file",
       "embedding.weight" },
-    { "output", 'o', false, CLI_TEXT, "FILE",
+    { "output", 'o', false, CLI_WRITE_BINARY, "FILE",
       "write FILE.safetensors or FILE.npy; '-' = .npy on stdout", NULL },
     CLI_OPTIONS_END,
 };
@@ -49,9 +50,10 @@ static int plan_target(const cli *c, plan *p)
     p->name = cli_text(c, "name");
     if (!p->path) return cli_usage(c, "-o FILE is missing");
     if (!*p->name) return cli_usage(c, "--name is empty: the table could not be asked for");
-    p->to_stdout = strcmp(p->path, "-") == 0;
-    p->npy = p->to_stdout || ends_with(p->path, ".npy");
-    if (!p->npy && !ends_with(p->path, ".safetensors"))
+    p->to_stdout = cli_is_stdout(p->path);
+    const bool safetensors = ends_with(p->path, ".safetensors");
+    p->npy = ends_with(p->path, ".npy") || (!safetensors && !cli_is_file(p->path));
+    if (!p->npy && !safetensors)
         return cli_usage(c, "-o '%s': the name must end in .safetensors or .npy", p->path);
     if (p->npy) { /* a type that the format cannot hold is better told before the draw */
         char header[512];
@@ -137,17 +139,20 @@ static const char *origin(char buf[160], const plan *p)
     return buf;
 }
 
-static int write_to_stdout(const cli *c, const wte_tensor_out *tensor, uint64_t bytes)
+static int write_npy(const cli *c, const plan *p, const wte_tensor_out *tensor, uint64_t bytes)
 {
     char header[512];
     size_t n;
+    cli_sink sink;
     wte_error err;
     wte_status status =
         wte_npy_header(tensor->dtype, tensor->shape, tensor->rank, header, sizeof header, &n, &err);
     if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_OUTPUT, &err);
-    fwrite(header, 1, n, stdout);
-    if (bytes) fwrite(tensor->data, 1, (size_t)bytes, stdout);
-    return CLI_DONE; /* the stream is checked when the command ends */
+    int code = cli_sink_open(c, p->path, &sink);
+    if (code) return code;
+    code = cli_sink_put(c, &sink, header, n);
+    if (!code) code = cli_sink_put(c, &sink, tensor->data, (size_t)bytes);
+    return cli_sink_close(c, &sink, code);
 }
 
 static int write_table(const cli *c, const plan *p, wte_table *table, uint64_t bytes)
@@ -155,16 +160,15 @@ static int write_table(const cli *c, const plan *p, wte_table *table, uint64_t b
     char buf[160];
     const uint64_t shape[2] = { p->rows, p->dim };
     const wte_tensor_out tensor = { p->name, p->dtype, 2, shape, wte_table_data(table), NULL };
-    if (p->to_stdout) return write_to_stdout(c, &tensor, bytes);
+    if (p->npy) return write_npy(c, p, &tensor, bytes);
+    /* readers of the models' own library ask for "format" */
+    const char *const metadata[2][2] = { { "format", "pt" }, { "wte.init", origin(buf, p) } };
     wte_error err;
-    wte_status status;
-    if (p->npy) {
-        status = wte_npy_write(p->path, &tensor, &err);
-    } else {
-        /* readers of the models' own library ask for "format" */
-        const char *const metadata[2][2] = { { "format", "pt" }, { "wte.init", origin(buf, p) } };
-        status = wte_safetensors_write(p->path, &tensor, 1, metadata, 2, &err);
-    }
+    wte_writer *to;
+    const int code = cli_outputs_writer(c, p->path, &to);
+    if (code) return code;
+    wte_status status = wte_safetensors_write_to(to, &tensor, 1, metadata, 2, &err);
+    if (status == WTE_OK) status = wte_writer_commit(to, &err);
     /* a name that a tensor cannot have was typed */
     const cli_side side = status == WTE_E_ARGUMENT ? CLI_SIDE_TYPED : CLI_SIDE_OUTPUT;
     return status == WTE_OK ? CLI_DONE : cli_fail(c, status, side, &err);
@@ -219,8 +223,6 @@ static int run(cli *c)
     int code = plan_size(c, &p);
     if (!code) code = plan_values(c, &p);
     if (!code) code = plan_target(c, &p);
-    if (!code && p.to_stdout && c->json)
-        code = cli_usage(c, "--json and the table cannot both go to stdout");
     if (code) return code;
     wte_table *table;
     wte_error err;
@@ -233,6 +235,7 @@ static int run(cli *c)
     /* create has checked that this fits */
     uint64_t bytes = p.rows * p.dim * wte_dtype_bytes(p.dtype);
     code = write_table(c, &p, table, bytes);
+    if (!code) code = cli_outputs_commit(c);
     wte_table_free(table);
     if (code || p.to_stdout) return code;
     if (c->json)

@@ -306,6 +306,8 @@ const cli_command cmd_tied = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 1,
     .max_words = -1,
+    .paths = -1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "Verdicts: same storage (one stored tensor serves both), equal bytes (two copies),\n"
              "equal values (in two types), independent, headless (no head, and none expected),\n"
              "broken export (a head is missing), impossible (the flag says tied, the shapes do\n"

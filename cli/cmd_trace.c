@@ -291,6 +291,8 @@ const cli_command cmd_trace = {
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
     .min_words = 2,
     .max_words = -1,
+    .paths = 1,
+    .path_kind = CLI_READ_MODEL,
     .notes = "A word of digits (or '-' and digits) is an id; anything else is the text of a\n"
              "token. Two proofs are run: the row is read a second time at its byte offset in\n"
              "the file and compared bit for bit; and a one-hot vector is multiplied by the\n"

@@ -1,7 +1,5 @@
 /* wte train - learn a table from a text. All options are here; the methods are in train_*.c. */
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ids.h"
@@ -9,7 +7,7 @@
 #include "train.h"
 
 static const cli_option options[] = {
-    { "output", 'o', false, CLI_TEXT, "DIR", "the folder to write; it is made when it is not there",
+    { "output", 'o', false, CLI_WRITE_FOLDER, "DIR", "the folder to write; it is made when it is not there",
       NULL },
     { "method", '\0', false, CLI_CHOICE, "skip-gram|cbow|lm",
       "word vectors, or a language model whose head may be its table", "skip-gram" },
@@ -19,7 +17,7 @@ static const cli_option options[] = {
       NULL },
     { "min-count", '\0', false, CLI_UNSIGNED, "N", "words that are rarer are left out", "5" },
     { "max-words", '\0', false, CLI_UNSIGNED, "N", "keep the N most frequent words", NULL },
-    { "start", '\0', false, CLI_TEXT, "MODEL", "begin with its table, and keep its ids", NULL },
+    { "start", '\0', false, CLI_READ_MODEL, "MODEL", "begin with its table, and keep its ids", NULL },
     { "dim", '\0', false, CLI_UNSIGNED, "D", "numbers per vector", "100" },
     { "epochs", '\0', false, CLI_UNSIGNED, "N", "times that the corpus is read", "5" },
     { "lr", '\0', false, CLI_REAL, "X",
@@ -48,8 +46,8 @@ static const cli_option options[] = {
     { "threads", '\0', false, CLI_UNSIGNED, "N",
       "use N threads; what is learned depends on it, but for lm and --deterministic",
       "one per core" },
-    { "word2vec", '\0', false, CLI_TEXT, "FILE", "write the vectors as text too", NULL },
-    { "fasttext", '\0', false, CLI_TEXT, "FILE",
+    { "word2vec", '\0', false, CLI_WRITE_TEXT, "FILE", "write the vectors as text too", NULL },
+    { "fasttext", '\0', false, CLI_WRITE_BINARY, "FILE",
       "write a fastText .bin too: with n-grams it has vectors of unknown words", NULL },
     { "head", '\0', false, CLI_CHOICE, "tied|untied|projected|untied-projected",
       "lm: the input table once more, a table of its own, and each behind a projection", "tied" },
@@ -67,19 +65,23 @@ static const cli_option options[] = {
     { "warm-up", '\0', false, CLI_UNSIGNED, "STEPS", "lm: in which the learning rate rises", "0" },
     { "batch", '\0', false, CLI_UNSIGNED, "N", "lm: words predicted in a step", "256" },
     { "clip", '\0', false, CLI_REAL, "X", "lm: norm of all gradients, at most; 0 = any", "5" },
-    { "valid", '\0', false, CLI_TEXT, "FILE", "lm: a text to try the model on", NULL },
+    { "valid", '\0', false, CLI_READ_FILE, "FILE", "lm: a text to try the model on", NULL },
     { "valid-share", '\0', false, CLI_REAL, "X", "lm: hold out this last share of CORPUS for it",
       NULL },
     { "valid-every", '\0', false, CLI_UNSIGNED, "STEPS", "lm: try it (default: once an epoch)",
       NULL },
     { "patience", '\0', false, CLI_UNSIGNED, "N",
       "lm: end after N tries without a better one; the best weights are the result", NULL },
-    { "train-ids", '\0', false, CLI_TEXT, "FILE",
+    { "train-ids", '\0', false, CLI_READ_FILE, "FILE",
       "lm: only these rows of the table learn, all others keep their bytes", NULL },
     { "report-every", '\0', false, CLI_UNSIGNED, "STEPS", "lm: tell how it goes", "100" },
     { "show-table", '\0', false, CLI_FLAG, NULL, "lm: print a small table with each report", NULL },
     CLI_OPTIONS_END,
 };
+
+/* What the folder gets, the first ones together. */
+static const char *const files[] = { "model.safetensors", "config.json", "vocab.txt", "curve.svg", "",
+                                     "checkpoint",        NULL };
 
 static const cli_train_method *const methods[] = { &cli_train_skip_gram, &cli_train_cbow,
                                                    &cli_train_lm };
@@ -178,18 +180,7 @@ static int run(cli *c)
     if (!code) code = check_kind(c, c->words[0]);
     if (code) return code;
     if (!folder || !*folder) return cli_usage(c, "-o DIR is missing");
-    struct stat st;
-    const bool made = mkdir(folder, 0777) == 0;
-    if (!made && errno != EEXIST)
-        return cli_say_fail(c, CLI_OUTPUT, "%s: %s", folder, strerror(errno));
-    if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
-        return cli_say_fail(c, CLI_OUTPUT, "%s: is no folder", folder);
-    int lock;
-    code = cli_train_folder(c, folder, &lock);
-    if (!code) code = method->run(c, c->words[0], folder);
-    if (lock >= 0) close(lock);
-    if (code && made) (void)rmdir(folder); /* unless something is in it */
-    return code;
+    return method->run(c, c->words[0], folder);
 }
 
 const cli_command cmd_train = {
@@ -201,6 +192,9 @@ const cli_command cmd_train = {
     .common = CLI_WITH_JSON,
     .min_words = 1,
     .max_words = 1,
+    .paths = 1,
+    .path_kind = CLI_READ_FILE,
+    .files = files,
     .notes = "CORPUS is a text: words are what stands between white space, a line end is the\n"
              "word </s>; nothing is lower-cased or split. Or ids of a tokenizer: .npy, or raw\n"
              "with --ids-type. It may be larger than memory.\n"

@@ -7,6 +7,7 @@
 #include "open.h"
 #include "opt.h"
 #include "out.h"
+#include "outputs.h"
 
 #define COMMAND(name) extern const cli_command cmd_##name;
 #include "commands.def"
@@ -60,7 +61,8 @@ static int run_command(cli *c, int argc, char **argv)
     wte_error err; /* a wrong WTE_ISA would run, but not as it was asked to */
     wte_status status = wte_isa_check(&err);
     if (status != WTE_OK) return cli_say_fail(c, CLI_USAGE, "%s", err.message);
-    return c->command->run(c);
+    code = cli_outputs_open(c);
+    return cli_outputs_close(c, code ? code : c->command->run(c));
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "out.h"
+#include "outputs.h"
 
 /* A vocabulary is read by default when that costs no more than a few milliseconds. */
 #define CHEAP_VOCAB_BYTES (4u << 20)
@@ -86,7 +87,7 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
         const char *problem = wte_model_vocab_problem(*out);
         if (*problem && vocab != CLI_VOCAB_NEEDED)
             cli_note(c, "%s; token texts, and what goes by them, are left out", problem);
-        return CLI_DONE;
+        return cli_outputs_check_model(c, *out);
     }
     /* a name that is not there was typed; a file that is not there is input */
     bool typed = status == WTE_E_NOT_FOUND && (opt.tensor || opt.head);

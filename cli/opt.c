@@ -179,7 +179,13 @@ static const char *read_value(cli_value *v)
     int64_t signed_value = 0;
     switch (v->option->kind) {
     case CLI_FLAG:
-    case CLI_TEXT: return NULL;
+    case CLI_TEXT:
+    case CLI_READ_FILE:
+    case CLI_READ_MODEL:
+    case CLI_WRITE_ANSWER:
+    case CLI_WRITE_TEXT:
+    case CLI_WRITE_BINARY:
+    case CLI_WRITE_FOLDER: return NULL;
     case CLI_UNSIGNED:
         return read_unsigned(v->text, &v->bits) ? NULL : "a number from 0 to 2^64 - 1";
     case CLI_SIGNED:

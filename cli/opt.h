@@ -19,7 +19,15 @@ typedef enum cli_kind {
     CLI_SIGNED,   /* -2^63 .. 2^63 - 1 */
     CLI_SEED,     /* -2^63 .. 2^64 - 1; a negative one counts from 2^64, as torch takes it */
     CLI_REAL,
-    CLI_CHOICE /* one of the words in metavar, which are parted by '|' */
+    CLI_CHOICE, /* one of the words in metavar, which are parted by '|' */
+    /* Paths. outputs.h checks those that are written against those that are read, and against each
+     * other, before the command runs. */
+    CLI_READ_FILE,   /* "-" = stdin; also what may be typed in place of a file (numbers, ids) */
+    CLI_READ_MODEL,  /* a file or folder that wte_model_open takes */
+    CLI_WRITE_ANSWER, /* a file in place of stdout, or "-" */
+    CLI_WRITE_TEXT,   /* a file besides what is printed; "-": what is printed goes to stderr */
+    CLI_WRITE_BINARY, /* the same, never to a terminal */
+    CLI_WRITE_FOLDER  /* gets the files that the command lists */
 } cli_kind;
 
 typedef struct cli_option {
@@ -61,6 +69,10 @@ typedef struct cli_command {
     const cli_option *options; /* its own, up to CLI_OPTIONS_END; NULL = none */
     unsigned common;           /* CLI_WITH_... */
     int min_words, max_words;  /* how many words (no options) it takes; max -1 = any number */
+    int paths;                 /* how many words, from the first on, are paths; -1 = all */
+    cli_kind path_kind;        /* of these: CLI_READ_... */
+    const char *const *files;  /* what CLI_WRITE_FOLDER gets, up to NULL; of these the first ones,
+                                * up to an empty name, together */
     const char *notes;         /* paragraphs below the options in --help and the man page; lines of
                                 * at most 78 columns; NULL = none */
     int (*run)(cli *c);        /* returns the exit code */
@@ -90,6 +102,7 @@ struct cli {
     /* kept by cli_keep_model, freed by main */
     struct wte_model *models[CLI_MODELS];
     int n_models;
+    struct cli_outputs *outputs; /* outputs.c; NULL = none is given */
 };
 
 /* Read the words after the command's name. 0, or the exit code after a message on stderr.

@@ -1,5 +1,6 @@
 /* Streams, exit codes, messages and progress. The texts and numbers themselves are in text.c. */
 #include "out.h"
+#include "outputs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,9 +89,25 @@ void cli_note(const cli *c, const char *fmt, ...)
 /* The handler may use nothing but this and write(). */
 static char bus_message[4096 + 128] = "wte: a mapped file became shorter while it was read\n";
 
+/* The folder that was made for this run, and is removed with its unfinished files. */
+static const char *volatile made_folder;
+
+void cli_out_made(const char *path)
+{
+    made_folder = path;
+}
+
+static void abandon_outputs(void)
+{
+    const char *folder = made_folder;
+    wte_writers_abandon();
+    if (folder) (void)rmdir(folder); /* unless something is in it: a checkpoint stays */
+}
+
 static void on_bus_error(int signal_number)
 {
     (void)signal_number;
+    abandon_outputs();
     ssize_t ignored = write(STDERR_FILENO, bus_message, strlen(bus_message));
     (void)ignored;
     _exit(CLI_INPUT);
@@ -107,6 +124,57 @@ void cli_reading(const char *path)
              "wte: %s: a mapped file became shorter while it was read\n", shown);
 }
 
+static void on_end(int signal_number)
+{
+    abandon_outputs();
+    _exit(128 + signal_number);
+}
+
+/* The next program in the pipe has enough: this one ends by the signal, as others do. */
+static void on_pipe(int signal_number)
+{
+    abandon_outputs();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number); /* when this handler returns */
+}
+
+/* A write beyond the limit on the size of files: the call fails too, and is told where it is made.
+ * Sent by another process, it ends the command. */
+static void on_file_size(int signal_number, siginfo_t *info, void *context)
+{
+    static const char text[] = "wte: SIGXFSZ: ended, nothing was written\n";
+    (void)signal_number;
+    (void)context;
+    if (info->si_code == SI_USER && info->si_pid == getpid()) return;
+    abandon_outputs();
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(CLI_OUTPUT);
+}
+
+/* What ends a program by default: unfinished files are removed first. What the parent ignores (nohup)
+ * stays ignored. */
+static void set_signals(void)
+{
+    static const int ends[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,
+                                SIGALRM, SIGUSR1, SIGUSR2, SIGXFSZ };
+    struct sigaction on_bus = { .sa_handler = on_bus_error }, before;
+    sigaction(SIGBUS, &on_bus, NULL);
+    /* `| head` ends us quietly, also below a parent that ignores the signal */
+    struct sigaction pipe = { .sa_handler = on_pipe };
+    sigaction(SIGPIPE, &pipe, NULL);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct sigaction end = { .sa_handler = on_end };
+        if (ends[i] == SIGXFSZ) {
+            end.sa_flags = SA_SIGINFO;
+            end.sa_sigaction = on_file_size;
+        }
+        sigfillset(&end.sa_mask);
+        if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(ends[i], &end, NULL);
+    }
+}
+
 static bool stdout_takes_colours(void)
 {
     const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -120,10 +188,7 @@ void cli_out_start(cli *c)
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-    struct sigaction on_bus = { .sa_handler = on_bus_error };
-    sigaction(SIGBUS, &on_bus, NULL);
-    /* `| head` ends us quietly, also below a parent that ignores the signal */
-    signal(SIGPIPE, SIG_DFL);
+    set_signals();
     c->colours = stdout_takes_colours();
 }
 
@@ -169,24 +234,28 @@ const char *cli_green(const cli *c)
 
 int cli_binary_ok(const cli *c, const char *path)
 {
-    bool to_stdout = !path || strcmp(path, "-") == 0;
-    if (!to_stdout || !isatty(STDOUT_FILENO)) return CLI_DONE;
+    int fd = fileno(cli_outputs_stdout(c));
+    if (!cli_is_stdout(path)) {
+        wte_writer *writer;
+        const int code = cli_outputs_writer(c, path, &writer);
+        if (code) return code;
+        fd = wte_writer_fd(writer);
+    }
+    if (!isatty(fd)) return CLI_DONE;
     return cli_usage(c, "binary is not written to a terminal; give -o FILE, or redirect");
 }
 
 int cli_sink_open(const cli *c, const char *path, cli_sink *out)
 {
-    *out = (cli_sink){ .stream = stdout, .path = path };
-    if (!path || strcmp(path, "-") == 0) return CLI_DONE;
-    wte_error err;
-    wte_status status = wte_writer_create(path, &out->writer, &err);
-    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_OUTPUT, &err);
+    *out = (cli_sink){ .stream = cli_outputs_stdout(c), .path = path };
+    if (cli_is_stdout(path)) return CLI_DONE;
+    const int code = cli_outputs_writer(c, path, &out->writer);
+    if (code) return code;
     int fd = dup(wte_writer_fd(out->writer)); /* the writer keeps its own, to sync */
     out->stream = fd < 0 ? NULL : fdopen(fd, "wb");
     if (out->stream) return CLI_DONE;
     int why = errno;
     if (fd >= 0) close(fd);
-    wte_writer_free(out->writer);
     out->writer = NULL;
     return cli_say_fail(c, CLI_OUTPUT, "%s: %s", path, strerror(why));
 }
@@ -213,8 +282,7 @@ int cli_sink_close(const cli *c, cli_sink *sink, int code)
         wte_status status = wte_writer_commit(sink->writer, &err);
         if (status != WTE_OK) code = cli_fail(c, status, CLI_SIDE_OUTPUT, &err);
     }
-    wte_writer_free(sink->writer);
-    sink->writer = NULL;
+    sink->writer = NULL; /* c->outputs owns it */
     return code;
 }
 

@@ -30,12 +30,6 @@ int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, cons
  * taken. Both live as long as the model. 0, or the exit code after a message. */
 int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_rows *rows,
                     const wte_vocab **vocab);
-/* One run at a time writes to a folder: a descriptor that holds its lock in *lock, to be closed in
- * the end; -1 where the file system has no locks. What killed runs have left half written is
- * removed. */
-int cli_train_folder(const cli *c, const char *folder, int *lock);
-/* folder/name; CLI_USAGE after a message when it is too long. */
-int cli_train_path(const cli *c, const char *folder, const char *name, char out[4096]);
 /* A checkpoint of an earlier run is not lost by mistake: CLI_USAGE after a message when there is
  * one and --resume does not go on from it. */
 int cli_train_checkpoint(cli *c, const char *path);

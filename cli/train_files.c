@@ -1,14 +1,12 @@
 /* What is read and written for every method of training: the corpus, the vocabulary. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "ids.h"
 #include "open.h"
 #include "out.h"
+#include "outputs.h"
 #include "train.h"
 
 static wte_dtype ids_type_of(const char *text)
@@ -63,7 +61,8 @@ int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_rows *rows,
     if (status == WTE_OK) cli_keep_model(c, *out);
     if (status == WTE_OK) status = wte_model_input(*out, &input, &err);
     if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_INPUT, &err);
-    const int code = check_start(c, path, input);
+    int code = check_start(c, path, input);
+    if (!code) code = cli_outputs_check_model(c, *out);
     if (code) return code;
     *rows = input->source;
     *vocab = wte_model_vocab(*out);
@@ -75,38 +74,6 @@ int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_rows *rows,
                             "ids needs none",
                             path);
     if (*vocab && wte_vocab_size(*vocab) < rows->rows) rows->rows = wte_vocab_size(*vocab);
-    return CLI_DONE;
-}
-
-int cli_train_path(const cli *c, const char *folder, const char *name, char out[4096])
-{
-    const int used = snprintf(out, 4096, "%s/%s", folder, name);
-    if (used >= 0 && used < 4096) return CLI_DONE;
-    return cli_usage(c, "-o: the name of the folder is too long");
-}
-
-/* Files that a run writes, and may leave unfinished beside themselves. */
-static uint64_t sweep(const cli *c, const char *folder)
-{
-    static const char *const names[] = { "checkpoint", "model.safetensors", "config.json",
-                                         "vocab.txt", "curve.svg" };
-    uint64_t removed = 0;
-    char path[4096];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (cli_train_path(c, folder, names[i], path) == CLI_DONE)
-            removed += wte_writer_sweep(path);
-    return removed;
-}
-
-int cli_train_folder(const cli *c, const char *folder, int *lock)
-{
-    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return cli_say_fail(c, CLI_OUTPUT, "%s: another run is writing to this folder", folder);
-    const uint64_t removed = sweep(c, folder);
-    if (removed && c->verbose)
-        cli_note(c, "%s: %" PRIu64 " file%s removed that a killed run had left half written",
-                 folder, removed, removed == 1 ? "" : "s");
     return CLI_DONE;
 }
 
@@ -136,7 +103,7 @@ int cli_train_vocab(const cli *c, const char *folder, const wte_token_list *word
 {
     char path[4096];
     cli_sink sink;
-    int code = cli_train_path(c, folder, "vocab.txt", path);
+    int code = cli_path_in(c, folder, "vocab.txt", path);
     if (!code) code = cli_sink_open(c, path, &sink);
     if (code) return code;
     for (uint64_t i = 0; i < wte_token_list_count(words); i++) {

@@ -8,6 +8,7 @@
 
 #include "ids.h"
 #include "out.h"
+#include "outputs.h"
 #include "train.h"
 
 /* A table that is shown while it learns has at most so many numbers. */
@@ -179,7 +180,7 @@ static int make(run *r, const char *corpus)
 {
     wte_lm_info plan;
     wte_error err;
-    int code = cli_train_path(r->c, r->folder, "checkpoint", r->checkpoint);
+    int code = cli_path_in(r->c, r->folder, "checkpoint", r->checkpoint);
     if (!code) code = cli_train_checkpoint(r->c, r->checkpoint);
     if (!code) code = open_texts(r, corpus);
     if (code) return code;
@@ -283,11 +284,13 @@ static int save(run *r)
     wte_lm_get(r->lm, &info);
     wte_corpus_info corpus;
     wte_corpus_get(r->corpus, &corpus);
-    const wte_status status = wte_lm_save(r->lm, r->folder, &err);
+    const wte_status status =
+        wte_lm_save_to(r->lm, cli_outputs_transaction(r->c), r->folder, &err);
     if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_OUTPUT, &err);
     const char *more = info.unknown == corpus.words ? "<unk>" : NULL;
     int code = cli_train_vocab(r->c, r->folder, wte_corpus_words(r->corpus), more);
     if (!code) code = cli_train_log_picture(&r->log, r->folder, "Language model");
+    if (!code) code = cli_outputs_commit(r->c);
     if (code) return code;
     /* the result is there; a run that is out of time may be gone on with */
     if (info.end != WTE_LM_TIME) (void)unlink(r->checkpoint);

@@ -89,6 +89,6 @@ int cli_train_log_picture(const cli_train_log *log, const char *folder, const ch
 {
     char path[4096];
     const cli_curve_line lines[2] = { log->loss, log->valid };
-    const int code = cli_train_path(log->c, folder, "curve.svg", path);
+    const int code = cli_path_in(log->c, folder, "curve.svg", path);
     return code ? code : cli_curve_write(log->c, path, title, "words trained on", lines, 2);
 }

@@ -9,6 +9,7 @@
 #include "ids.h"
 #include "open.h"
 #include "out.h"
+#include "outputs.h"
 #include "train.h"
 
 /* What a run needs and leaves behind; all of it is freed in one place. */
@@ -201,9 +202,13 @@ static int write_fasttext(const run *r, const char *path)
 {
     cli_progress progress;
     wte_error err;
-    const wte_status status = wte_words_save_fasttext(
-        r->words, path, cli_progress_start(&progress, r->c, "writing"), &err);
+    wte_writer *to;
+    int code = cli_outputs_writer(r->c, path, &to);
+    if (code) return code;
+    wte_status status = wte_words_save_fasttext_to(
+        r->words, to, cli_progress_start(&progress, r->c, "writing"), &err);
     cli_progress_stop(&progress);
+    if (status == WTE_OK) status = wte_writer_commit(to, &err);
     return status == WTE_OK ? CLI_DONE : cli_fail(r->c, status, CLI_SIDE_OUTPUT, &err);
 }
 
@@ -211,12 +216,14 @@ static int save(const run *r)
 {
     const char *text = cli_text(r->c, "word2vec"), *binary = cli_text(r->c, "fasttext");
     wte_error err;
-    const wte_status status = wte_words_save(r->words, r->folder, &err);
+    const wte_status status =
+        wte_words_save_to(r->words, cli_outputs_transaction(r->c), r->folder, &err);
     if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_OUTPUT, &err);
     int code = cli_train_vocab(r->c, r->folder, wte_corpus_words(r->corpus), NULL);
     if (!code) code = cli_train_log_picture(&r->log, r->folder, "Word vectors");
     if (!code && text) code = write_word2vec(r, text);
     if (!code && binary) code = write_fasttext(r, binary);
+    if (!code) code = cli_outputs_commit(r->c);
     /* the result is there: what it came from is of no more use */
     if (!code && r->opt.checkpoint) (void)unlink(r->opt.checkpoint);
     return code;
@@ -269,7 +276,7 @@ static int train(run *r, const char *corpus)
     if (!code) code = open_start(r, corpus, &vocab);
     if (!code && r->opt.max_n == 0 && (cli_given(r->c, "min-n") || cli_given(r->c, "buckets")))
         code = cli_usage(r->c, "--min-n and --buckets say nothing without --max-n");
-    if (!code) code = cli_train_path(r->c, r->folder, "checkpoint", r->checkpoint);
+    if (!code) code = cli_path_in(r->c, r->folder, "checkpoint", r->checkpoint);
     if (cli_given(r->c, "checkpoint-every") || cli_given(r->c, "resume"))
         r->opt.checkpoint = r->checkpoint;
     if (!code && r->opt.checkpoint) code = cli_train_checkpoint(r->c, r->checkpoint);

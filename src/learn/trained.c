@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/replace.h"
 
 static wte_status writer_in(wte_transaction *t, const char *folder, const char *name,
                             wte_writer **out, wte_error *err)
@@ -44,7 +45,8 @@ bool wte_folder_is_trained(const char *folder)
     char path[WTE_LIMIT_PATH], *text;
     uint64_t bytes;
     bool trained = false;
-    if (!folder || !wte__path_join(path, folder, "config.json") ||
+    if (!folder || wte__replace_recover(folder, NULL) != WTE_OK ||
+        !wte__path_join(path, folder, "config.json") ||
         wte__file_load(path, WTE_LIMIT_CONFIG, NULL, &text, &bytes, NULL) != WTE_OK)
         return false;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)

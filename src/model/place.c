@@ -120,6 +120,17 @@ static bool visit(void *ctx, const char *name)
     return true;
 }
 
+wte_file_use wte__place_use(const char *name)
+{
+    struct listing l;
+    memset(&l, 0, sizeof l);
+    (void)visit(&l, name);
+    bool weights = l.safetensors || ends_with(name, ".gguf") || l.first_part[0];
+    for (size_t i = 0; i < N_KNOWN; i++) weights |= l.known[i];
+    if (weights) return WTE_FILE_USE_WEIGHTS;
+    return l.alone || l.first_foreign[0] ? WTE_FILE_USE_ALONE : WTE_FILE_USE_NONE;
+}
+
 static wte_status too_long(const char *path, wte_error *err)
 {
     return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%.100s: path is longer than %u bytes", path,

@@ -1,7 +1,7 @@
 /* Which files a path stands for. Private to this room. */
 #ifndef WTE_SRC_MODEL_PLACE_H
 #define WTE_SRC_MODEL_PLACE_H
-#include <wte/base.h>
+#include <wte/model.h>
 
 #include "base/limits.h"
 
@@ -15,4 +15,6 @@ typedef struct wte__place {
 
 wte_status wte__place_of(wte__place *p, const char *path, const wte_allocator *allocator,
                          wte_error *err);
+/* Whether a file of this name can be taken for the weights of the folder that it is in. */
+wte_file_use wte__place_use(const char *name);
 #endif
