@@ -22,8 +22,8 @@ static const cli_option options[] = {
       NULL },
     { "glitch", '\0', false, CLI_UNSIGNED, "N", "rank N tokens that training hardly saw", NULL },
     { "baseline", '\0', false, CLI_READ_FILE, "FILE", "findings in FILE are accepted", NULL },
-    { "write-baseline", '\0', false, CLI_WRITE_TEXT, "FILE", "write the findings to FILE, as accepted",
-      NULL },
+    { "write-baseline", '\0', false, CLI_WRITE_TEXT, "FILE",
+      "write the findings to FILE, as accepted", NULL },
     { "codes", '\0', false, CLI_FLAG, NULL, "list every fault that is known, and stop", NULL },
     CLI_OPTIONS_END,
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <wte/base.h>
 
+#include "help_json.h"
 #include "opt.h"
 #include "out.h"
 
@@ -180,7 +181,10 @@ static int run(cli *c)
             return cli_usage(c, "no command '%s'", name);
         }
     }
-    cli_print_help(c, stdout, command);
+    if (c->json)
+        cli_help_json(stdout, command);
+    else
+        cli_print_help(c, stdout, command);
     return CLI_DONE;
 }
 
@@ -190,6 +194,7 @@ const cli_command cmd_help = {
     .synopsis = "[COMMAND]",
     .summary = "tell what the commands and their options are",
     .options = options,
+    .common = CLI_WITH_JSON,
     .max_words = 1,
     .run = run,
 };

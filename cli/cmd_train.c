@@ -7,8 +7,8 @@
 #include "train.h"
 
 static const cli_option options[] = {
-    { "output", 'o', false, CLI_WRITE_FOLDER, "DIR", "the folder to write; it is made when it is not there",
-      NULL },
+    { "output", 'o', false, CLI_WRITE_FOLDER, "DIR",
+      "the folder to write; it is made when it is not there", NULL },
     { "method", '\0', false, CLI_CHOICE, "skip-gram|cbow|lm",
       "word vectors, or a language model whose head may be its table", "skip-gram" },
     { "ids-type", '\0', false, CLI_CHOICE, "u16|u32|i32|i64",
@@ -17,7 +17,8 @@ static const cli_option options[] = {
       NULL },
     { "min-count", '\0', false, CLI_UNSIGNED, "N", "words that are rarer are left out", "5" },
     { "max-words", '\0', false, CLI_UNSIGNED, "N", "keep the N most frequent words", NULL },
-    { "start", '\0', false, CLI_READ_MODEL, "MODEL", "begin with its table, and keep its ids", NULL },
+    { "start", '\0', false, CLI_READ_MODEL, "MODEL", "begin with its table, and keep its ids",
+      NULL },
     { "dim", '\0', false, CLI_UNSIGNED, "D", "numbers per vector", "100" },
     { "epochs", '\0', false, CLI_UNSIGNED, "N", "times that the corpus is read", "5" },
     { "lr", '\0', false, CLI_REAL, "X",
@@ -80,8 +81,9 @@ static const cli_option options[] = {
 };
 
 /* What the folder gets, the first ones together. */
-static const char *const files[] = { "model.safetensors", "config.json", "vocab.txt", "curve.svg", "",
-                                     "checkpoint",        NULL };
+static const char *const files[] = {
+    "model.safetensors", "config.json", "vocab.txt", "curve.svg", "", "checkpoint", NULL
+};
 
 static const cli_train_method *const methods[] = { &cli_train_skip_gram, &cli_train_cbow,
                                                    &cli_train_lm };

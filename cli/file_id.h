@@ -1,5 +1,5 @@
-/* file_id.h - whether two paths name one file, also through links, hard links, descriptors, and before
- * the file exists. */
+/* file_id.h - whether two paths name one file, also through links, hard links, descriptors, and
+ * before the file exists. */
 #ifndef WTE_CLI_FILE_ID_H
 #define WTE_CLI_FILE_ID_H
 #include <stdbool.h>

@@ -23,7 +23,7 @@ typedef struct cli_ids {
 
 /* The options for this, to be put into a command's array. */
 #define CLI_IDS_OPTIONS                                                                            \
-    { "ids", '\0', false, CLI_READ_FILE, "FILE", "read ids from FILE ('-' = stdin)", NULL },            \
+    { "ids", '\0', false, CLI_READ_FILE, "FILE", "read ids from FILE ('-' = stdin)", NULL },       \
     {                                                                                              \
         "ids-type", '\0', false, CLI_CHOICE, "u16|u32|i32|i64",                                    \
             "FILE is raw numbers of this type, little-endian", NULL                                \

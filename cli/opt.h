@@ -22,8 +22,8 @@ typedef enum cli_kind {
     CLI_CHOICE, /* one of the words in metavar, which are parted by '|' */
     /* Paths. outputs.h checks those that are written against those that are read, and against each
      * other, before the command runs. */
-    CLI_READ_FILE,   /* "-" = stdin; also what may be typed in place of a file (numbers, ids) */
-    CLI_READ_MODEL,  /* a file or folder that wte_model_open takes */
+    CLI_READ_FILE,    /* "-" = stdin; also what may be typed in place of a file (numbers, ids) */
+    CLI_READ_MODEL,   /* a file or folder that wte_model_open takes */
     CLI_WRITE_ANSWER, /* a file in place of stdout, or "-" */
     CLI_WRITE_TEXT,   /* a file besides what is printed; "-": what is printed goes to stderr */
     CLI_WRITE_BINARY, /* the same, never to a terminal */

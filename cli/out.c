@@ -152,8 +152,8 @@ static void on_file_size(int signal_number, siginfo_t *info, void *context)
     _exit(CLI_OUTPUT);
 }
 
-/* What ends a program by default: unfinished files are removed first. What the parent ignores (nohup)
- * stays ignored. */
+/* What ends a program by default: unfinished files are removed first. What the parent ignores
+ * (nohup) stays ignored. */
 static void set_signals(void)
 {
     static const int ends[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,

@@ -41,8 +41,8 @@ void cli_out_start(cli *c);
 /* Flush and check stdout: a full disk or a closed stdout is CLI_OUTPUT with a message, else `code`.
  */
 int cli_out_finish(const cli *c, int code);
-/* A folder that this run has made: a signal that ends it removes the folder if it is empty. The text
- * must stay; NULL = none. */
+/* A folder that this run has made: a signal that ends it removes the folder if it is empty. The
+ * text must stay; NULL = none. */
 void cli_out_made(const char *path);
 /* What the SIGBUS message names: the file or directory being read. Must outlive the reading. */
 void cli_reading(const char *path);
@@ -85,8 +85,8 @@ int cli_binary_ok(const cli *c, const char *path);
 /* folder/name; CLI_USAGE after a message when it is too long. */
 int cli_path_in(const cli *c, const char *folder, const char *name, char out[4096]);
 
-/* Where a command writes what an option of a CLI_WRITE_... kind names, or a file of its folder: stdout
- * for "-" or NULL, else what cli_outputs_open has begun. */
+/* Where a command writes what an option of a CLI_WRITE_... kind names, or a file of its folder:
+ * stdout for "-" or NULL, else what cli_outputs_open has begun. */
 typedef struct cli_sink {
     FILE *stream;
     wte_writer *writer; /* NULL for stdout; owned by c->outputs */
@@ -95,8 +95,8 @@ typedef struct cli_sink {
 /* 0, or the exit code after a message. */
 int cli_sink_open(const cli *c, const char *path, cli_sink *out);
 int cli_sink_put(const cli *c, const cli_sink *sink, const void *data, size_t bytes);
-/* Complete the file when code is 0; it gets its name with the others (cli_outputs_commit). Returns the
- * exit code. */
+/* Complete the file when code is 0; it gets its name with the others (cli_outputs_commit). Returns
+ * the exit code. */
 int cli_sink_close(const cli *c, cli_sink *sink, int code);
 
 /* The threads that --threads asks for (default: one per core); made at the first call. 0, or the

@@ -1,9 +1,9 @@
-/* outputs.h - what a command writes besides stdout. main.c calls open before the command runs and close
- * after it, so that every option of a CLI_WRITE_... kind has this:
+/* outputs.h - what a command writes besides stdout. main.c calls open before the command runs and
+ * close after it, so that every option of a CLI_WRITE_... kind has this:
  *
- * - Before anything is read, each file to be written is compared with each that is read and with each
- *   other one, and refused when it would replace it. The temporary files are made, so that a name
- *   that cannot be written is known before the work begins.
+ * - Before anything is read, each file to be written is compared with each that is read and with
+ * each other one, and refused when it would replace it. The temporary files are made, so that a
+ * name that cannot be written is known before the work begins.
  * - All of them appear together when the command succeeds, or none does.
  * - "-", pipes and devices are written to directly. */
 #ifndef WTE_CLI_OUTPUTS_H

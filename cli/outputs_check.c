@@ -1,5 +1,5 @@
-/* What an output must not replace: a file that is read, a file of a model's folder, another output, a
- * model that another program made. */
+/* What an output must not replace: a file that is read, a file of a model's folder, another output,
+ * a model that another program made. */
 #include "outputs_check.h"
 
 #include <dirent.h>
@@ -71,8 +71,8 @@ static int visit(walk *w, const char *folder, const char *name, int depth, char 
 {
     char path[4096];
     const size_t n = strlen(folder);
-    const int used = snprintf(path, sizeof path, "%s%s%s", folder,
-                              n && folder[n - 1] == '/' ? "" : "/", name);
+    const int used =
+        snprintf(path, sizeof path, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
     if (used < 0 || used >= (int)sizeof path) return CLI_DONE;
     const cli_file_id id = cli_file_id_of(path);
     if (!id.exists) return CLI_DONE;

@@ -1,4 +1,5 @@
-/* outputs_check.h - the inside of outputs.h: the list of outputs, and what they must not replace. */
+/* outputs_check.h - the inside of outputs.h: the list of outputs, and what they must not replace.
+ */
 #ifndef WTE_CLI_OUTPUTS_CHECK_H
 #define WTE_CLI_OUTPUTS_CHECK_H
 #include "file_id.h"

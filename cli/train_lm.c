@@ -284,8 +284,7 @@ static int save(run *r)
     wte_lm_get(r->lm, &info);
     wte_corpus_info corpus;
     wte_corpus_get(r->corpus, &corpus);
-    const wte_status status =
-        wte_lm_save_to(r->lm, cli_outputs_transaction(r->c), r->folder, &err);
+    const wte_status status = wte_lm_save_to(r->lm, cli_outputs_transaction(r->c), r->folder, &err);
     if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_OUTPUT, &err);
     const char *more = info.unknown == corpus.words ? "<unk>" : NULL;
     int code = cli_train_vocab(r->c, r->folder, wte_corpus_words(r->corpus), more);

@@ -168,7 +168,8 @@ static void one_file_has_one_writer(void **state)
     assert_int_equal(unlink(in("link")), 0);
 }
 
-/* Recovery: the journal as a killed process leaves it ------------------------------------------- */
+/* Recovery: the journal as a killed process leaves it -------------------------------------------
+ */
 
 #define TEXT(s) s, sizeof(s) - 1
 
@@ -426,7 +427,8 @@ static const struct CMUnitTest tests[] = {
     HERE("what is not a journal is left alone", what_is_no_journal_is_left),
     HERE("a signal handler removes what is unfinished", a_handler_removes_what_is_unfinished),
     HERE("a forked child owns nothing", a_fork_owns_nothing),
-    HERE("devices, pipes and descriptors are written to", devices_pipes_and_descriptors_are_written_to),
+    HERE("devices, pipes and descriptors are written to",
+         devices_pipes_and_descriptors_are_written_to),
     HERE("a descriptor of a file goes on where it ends", a_descriptor_of_a_file_goes_on),
     HERE("NULL and empty names are refused", nothing_given),
 };

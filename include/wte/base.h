@@ -122,11 +122,12 @@ WTE_API WTE_MUST_CHECK wte_status wte_writer_put(wte_writer *w, const void *data
                                                  wte_error *err);
 /** The descriptor being written to, for programs that write through a stream; stays w's. */
 WTE_API int wte_writer_fd(const wte_writer *w);
-/** Sync the file, rename it over its target, sync the directory. Once per writer. When it fails, the
- *  old file is as it was, with one exception: when the sync of the directory fails, which comes
+/** Sync the file, rename it over its target, sync the directory. Once per writer. When it fails,
+ * the old file is as it was, with one exception: when the sync of the directory fails, which comes
  *  last, the new file has its name, may be lost in a power failure, and the message says so. */
 WTE_API WTE_MUST_CHECK wte_status wte_writer_commit(wte_writer *w, wte_error *err);
-/** Gives up what was not committed; NULL is fine. A transaction's writer stays the transaction's. */
+/** Gives up what was not committed; NULL is fine. A transaction's writer stays the transaction's.
+ */
 WTE_API void wte_writer_free(wte_writer *w);
 /** Remove what writers of `path` have left next to it (".name.1a2b3c4d.tmp") because their process
  * was killed; how many. A file that a process is writing to is locked (flock), and stays; so does
@@ -141,8 +142,9 @@ WTE_API void wte_writers_abandon(void);
  *  wte_model_open of it, finishes what was begun. */
 typedef struct wte_transaction wte_transaction;
 WTE_API WTE_MUST_CHECK wte_status wte_transaction_create(wte_transaction **out, wte_error *err);
-/** The writer of `path`: begun by the first call for that file, the same one later. wte_writer_commit
- *  of it syncs it; a writer that is not committed when the transaction is, is given up. */
+/** The writer of `path`: begun by the first call for that file, the same one later.
+ * wte_writer_commit of it syncs it; a writer that is not committed when the transaction is, is
+ * given up. */
 WTE_API WTE_MUST_CHECK wte_status wte_transaction_writer(wte_transaction *t, const char *path,
                                                          wte_writer **out, wte_error *err);
 /** Rename all, then sync their directories; on failure all old files are as they were (see

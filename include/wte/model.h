@@ -102,11 +102,11 @@ typedef struct wte_model_config {
 WTE_API WTE_MUST_CHECK wte_status wte_model_open(const char *path, const wte_model_options *opt,
                                                  wte_model **out, wte_error *err);
 WTE_API void wte_model_free(wte_model *m); /* NULL is fine */
-/** What a file is to the model in its folder, by its name: for programs that write files and must not
- *  change a model by doing so. */
+/** What a file is to the model in its folder, by its name: for programs that write files and must
+ * not change a model by doing so. */
 typedef enum wte_file_use {
     WTE_FILE_USE_NONE = 0,
-    WTE_FILE_USE_SIDE = 1,   /* read next to the weights: config.json, vocab.txt, ... */
+    WTE_FILE_USE_SIDE = 1,    /* read next to the weights: config.json, vocab.txt, ... */
     WTE_FILE_USE_WEIGHTS = 2, /* can be taken for the weights: model.safetensors, x.gguf, ... */
     WTE_FILE_USE_ALONE = 3    /* the same where no such file is: x.npy, x.pt, x.vec, ... */
 } wte_file_use;

@@ -143,8 +143,9 @@ static wte_status begin_direct(wte__replace *r, const char *path, int named, wte
 {
     char shown[WTE__NAME_SHOWN];
     r->direct = true;
-    do r->fd = named >= 0 ? fcntl(named, F_DUPFD_CLOEXEC, 3)
-                          : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    do
+        r->fd = named >= 0 ? fcntl(named, F_DUPFD_CLOEXEC, 3)
+                           : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     while (r->fd < 0 && errno == EINTR);
     if (r->fd >= 0) return WTE_OK;
     return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write to it",

@@ -7,17 +7,17 @@
 
 /* One file: write next to the target, fsync, rename over it, fsync the directory. On failure the
  * target is as it was and the temporary file is removed. The one exception is the sync of the
- * directory, which comes last: when it fails the new file has its name, and the message says so. The
- * mode of an existing target is kept, its owner where permitted; a link is followed, unless it
+ * directory, which comes last: when it fails the new file has its name, and the message says so.
+ * The mode of an existing target is kept, its owner where permitted; a link is followed, unless it
  * leads to nothing. A pipe, a character device, and a descriptor of this process (/dev/stdout,
  * /dev/fd/N) are written to directly. After a failed write call wte__replace_abort.
  *
  * The struct must stay where it is from begin to commit or abort. */
 typedef struct wte__replace {
-    int fd;      /* -1: closed */
-    bool direct; /* no temporary file */
-    bool sealed; /* all is written and synced; fd holds the lock alone */
-    bool exists; /* the target did when this began */
+    int fd;          /* -1: closed */
+    bool direct;     /* no temporary file */
+    bool sealed;     /* all is written and synced; fd holds the lock alone */
+    bool exists;     /* the target did when this began */
     char path[4096]; /* as given, for messages */
     char target[4096], temporary[4096];
 } wte__replace;

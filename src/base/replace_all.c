@@ -1,11 +1,11 @@
 /* Renaming several files together.
  *
- * No system call renames two files at once. A journal in the folder makes it one step all the same: it
- * lists the temporary files and the names that they are to get, and is complete and synced before
- * the first of them is renamed. A process that is killed before that has changed nothing; one that
- * is killed afterwards has left all that is needed to go on, and whoever opens the folder next does
- * so (wte__replace_recover). A rename that fails is undone from second names (hard links) of the old files.
- * Signals are blocked meanwhile. */
+ * No system call renames two files at once. A journal in the folder makes it one step all the same:
+ * it lists the temporary files and the names that they are to get, and is complete and synced
+ * before the first of them is renamed. A process that is killed before that has changed nothing;
+ * one that is killed afterwards has left all that is needed to go on, and whoever opens the folder
+ * next does so (wte__replace_recover). A rename that fails is undone from second names (hard links)
+ * of the old files. Signals are blocked meanwhile. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const char journal_start[] = "wte-commit 1", journal_end[] = "end";
 typedef struct step {
     wte__replace *r;
     bool renamed;
-    int journal; /* of the folder, in its first file; -1: none */
+    int journal;                           /* of the folder, in its first file; -1: none */
     char journal_path[4096], backup[4096]; /* "": none */
 } step;
 
@@ -97,8 +97,7 @@ static wte_status write_journal(step *steps, size_t n, size_t first, wte_error *
         if (same_folder(s->r, steps[i].r))
             ok = put_text(s->journal, wte__path_base(steps[i].r->temporary)) &&
                  put_text(s->journal, wte__path_base(steps[i].r->target));
-    ok = ok && put_text(s->journal, journal_end) &&
-         (fsync(s->journal) == 0 || errno == EINVAL);
+    ok = ok && put_text(s->journal, journal_end) && (fsync(s->journal) == 0 || errno == EINVAL);
     if (!ok)
         return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write the journal beside it",
                             wte__show_path(shown, s->r->path));
@@ -254,8 +253,8 @@ static bool is_decided(const char *journal, size_t n)
     return text && at == n;
 }
 
-/* Whether the journal is of one who may rename in this folder; another user's in a folder that is open
- * to all is not believed. */
+/* Whether the journal is of one who may rename in this folder; another user's in a folder that is
+ * open to all is not believed. */
 static bool is_trusted(int folder, const struct stat *journal)
 {
     struct stat st;
@@ -264,8 +263,7 @@ static bool is_trusted(int folder, const struct stat *journal)
             (fstat(folder, &st) == 0 && st.st_uid == journal->st_uid));
 }
 
-static wte_status go_on(int folder, const char *path, const char *journal, size_t n,
-                        wte_error *err)
+static wte_status go_on(int folder, const char *path, const char *journal, size_t n, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
     size_t at = 0;

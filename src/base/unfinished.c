@@ -1,6 +1,6 @@
-/* The table of unfinished files. It is the one mutable global besides the table of kernels: a signal
- * handler is given no argument, and has to know what to remove. Everything the handler touches is
- * lock-free, and nothing in it allocates. */
+/* The table of unfinished files. It is the one mutable global besides the table of kernels: a
+ * signal handler is given no argument, and has to know what to remove. Everything the handler
+ * touches is lock-free, and nothing in it allocates. */
 #include "base/unfinished.h"
 
 #include <poll.h>

@@ -31,15 +31,14 @@ static wte_status save_config(const wte_lm *lm, wte_transaction *t, const char *
     const wte_lm_options *o = &lm->plan.o;
     char text[1024];
     const int n = snprintf(text, sizeof text,
-                           WTE__TRAINED_LM
-                           "  \"vocab_size\": %" PRIu64 ",\n"
-                           "  \"hidden_size\": %" PRIu64 ",\n"
-                           "  \"tie_word_embeddings\": %s,\n"
-                           "  \"context_words\": %" PRIu64 ",\n"
-                           "  \"hidden_layer_size\": %" PRIu64 ",\n"
-                           "  \"projection\": %s,\n"
-                           "  \"torch_dtype\": \"float32\"\n"
-                           "}\n",
+                           WTE__TRAINED_LM "  \"vocab_size\": %" PRIu64 ",\n"
+                                           "  \"hidden_size\": %" PRIu64 ",\n"
+                                           "  \"tie_word_embeddings\": %s,\n"
+                                           "  \"context_words\": %" PRIu64 ",\n"
+                                           "  \"hidden_layer_size\": %" PRIu64 ",\n"
+                                           "  \"projection\": %s,\n"
+                                           "  \"torch_dtype\": \"float32\"\n"
+                                           "}\n",
                            lm->plan.rows, o->dim, o->tied ? "true" : "false", o->context, o->hidden,
                            o->projected ? "true" : "false");
     return wte__trained_config(t, folder, text, (uint64_t)n, err);

@@ -167,25 +167,24 @@ static wte_status save_config(const wte_words *w, wte_transaction *t, const char
 {
     const wte_words_options *o = &w->plan.o;
     char text[1024];
-    const int n = snprintf(text, sizeof text,
-                           "%s"
-                           "  \"vocab_size\": %" PRIu64 ",\n"
-                           "  \"hidden_size\": %" PRIu64 ",\n"
-                           "  \"tie_word_embeddings\": false,\n"
-                           "  \"window\": %" PRIu64 ",\n"
-                           "  \"negative\": %" PRIu64 ",\n"
-                           "  \"hierarchical\": %s,\n"
-                           "  \"min_n\": %" PRIu64 ",\n"
-                           "  \"max_n\": %" PRIu64 ",\n"
-                           "  \"epochs\": %" PRIu64 ",\n"
-                           "  \"seed\": %" PRIu64 ",\n"
-                           "  \"torch_dtype\": \"float32\"\n"
-                           "}\n",
-                           o->method == WTE_WORDS_CBOW ? WTE__TRAINED_CBOW
-                                                       : WTE__TRAINED_SKIP_GRAM,
-                           w->plan.rows, o->dim,
-                           o->window, o->negative, o->hierarchical ? "true" : "false", o->min_n,
-                           o->max_n, o->epochs, o->seed);
+    const int n =
+        snprintf(text, sizeof text,
+                 "%s"
+                 "  \"vocab_size\": %" PRIu64 ",\n"
+                 "  \"hidden_size\": %" PRIu64 ",\n"
+                 "  \"tie_word_embeddings\": false,\n"
+                 "  \"window\": %" PRIu64 ",\n"
+                 "  \"negative\": %" PRIu64 ",\n"
+                 "  \"hierarchical\": %s,\n"
+                 "  \"min_n\": %" PRIu64 ",\n"
+                 "  \"max_n\": %" PRIu64 ",\n"
+                 "  \"epochs\": %" PRIu64 ",\n"
+                 "  \"seed\": %" PRIu64 ",\n"
+                 "  \"torch_dtype\": \"float32\"\n"
+                 "}\n",
+                 o->method == WTE_WORDS_CBOW ? WTE__TRAINED_CBOW : WTE__TRAINED_SKIP_GRAM,
+                 w->plan.rows, o->dim, o->window, o->negative, o->hierarchical ? "true" : "false",
+                 o->min_n, o->max_n, o->epochs, o->seed);
     return wte__trained_config(t, folder, text, (uint64_t)n, err);
 }
 
@@ -219,21 +218,21 @@ static void fasttext_model(const wte_words *w, const wte_progress *progress,
     const wte__words_plan *p = &w->plan;
     const wte_words_options *o = &p->o;
     *out = (wte__fasttext_model){ .words = &p->corpus->words.list,
-                                    .counts = p->corpus->counts,
-                                    .tokens = p->corpus_info.tokens,
-                                    .input = rows_of(w, w->in, p->in_rows),
-                                    .output = rows_of(w, w->out, p->out_rows),
-                                    .min_n = o->min_n,
-                                    .max_n = o->max_n,
-                                    .buckets = o->buckets,
-                                    .tree = o->hierarchical != 0,
-                                    .cbow = o->method == WTE_WORDS_CBOW,
-                                    .window = o->window,
-                                    .epochs = o->epochs,
-                                    .min_count = p->corpus->min_count,
-                                    .negative = o->negative,
-                                    .sample = o->sample < 0 ? 1 : o->sample, /* 1: all stay */
-                                    .progress = progress };
+                                  .counts = p->corpus->counts,
+                                  .tokens = p->corpus_info.tokens,
+                                  .input = rows_of(w, w->in, p->in_rows),
+                                  .output = rows_of(w, w->out, p->out_rows),
+                                  .min_n = o->min_n,
+                                  .max_n = o->max_n,
+                                  .buckets = o->buckets,
+                                  .tree = o->hierarchical != 0,
+                                  .cbow = o->method == WTE_WORDS_CBOW,
+                                  .window = o->window,
+                                  .epochs = o->epochs,
+                                  .min_count = p->corpus->min_count,
+                                  .negative = o->negative,
+                                  .sample = o->sample < 0 ? 1 : o->sample, /* 1: all stay */
+                                  .progress = progress };
 }
 
 wte_status wte_words_save_fasttext_to(const wte_words *w, wte_writer *to,
