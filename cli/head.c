@@ -2,9 +2,11 @@
  * the logits is the commands' own. */
 #include "head.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "open.h"
 #include "out.h"
@@ -51,27 +53,81 @@ static int find_table(cli_head *h)
 /* The chain -------------------------------------------------------------------------------------
  */
 
-static int read_bias(cli_head *h, uint64_t tensor)
+/* n numbers of a type as the bias; the name lives as long as the model or the command line. */
+static int take_bias(cli_head *h, const char *from, const char *name, wte_dtype type,
+                     const void *stored, uint64_t n)
 {
-    wte_rows rows;
     wte_error err;
-    const wte_file *file = wte_model_file(h->model);
-    wte_status status = wte_file_rows(file, tensor, &rows, &err);
+    if (n != h->table->rows)
+        return cli_say_fail(h->c, CLI_CANNOT,
+                            "%s: %s: a bias of %" PRIu64 " numbers, but the head %s has %" PRIu64
+                            " rows",
+                            from, name, n, h->table->name, h->table->rows);
+    h->bias = calloc((size_t)n + 1, sizeof *h->bias);
+    if (!h->bias) return no_memory(h);
+    const wte_status status = wte_convert(type, stored, WTE_F32, h->bias, (size_t)n, NULL, &err);
     if (status != WTE_OK) return cli_fail(h->c, status, CLI_SIDE_INPUT, &err);
-    const size_t n = (size_t)(rows.rows * rows.cols);
-    void *stored = malloc(n * wte_dtype_bytes(rows.dtype) + 1);
-    h->bias = calloc(n + 1, sizeof *h->bias);
-    if (!stored || !h->bias) {
-        free(stored);
-        return no_memory(h);
-    }
-    status = wte_rows_read_block(&rows, 0, (size_t)rows.rows, stored, &err);
-    if (status == WTE_OK) status = wte_convert(rows.dtype, stored, WTE_F32, h->bias, n, NULL, &err);
-    free(stored);
-    if (status != WTE_OK) return cli_fail(h->c, status, CLI_SIDE_INPUT, &err);
+    h->bias_name = name;
     h->options.bias = h->bias;
     h->options.bias_dtype = WTE_F32;
     return CLI_DONE;
+}
+
+static int bias_of_tensor(cli_head *h, uint64_t tensor)
+{
+    wte_rows rows;
+    wte_tensor t;
+    wte_error err;
+    const wte_file *file = wte_model_file(h->model);
+    wte_status status = wte_file_tensor(file, tensor, &t, &err);
+    if (status == WTE_OK) status = wte_file_rows(file, tensor, &rows, &err);
+    if (status != WTE_OK) return cli_fail(h->c, status, CLI_SIDE_INPUT, &err);
+    const size_t n = (size_t)(rows.rows * rows.cols);
+    void *stored = malloc(n * wte_dtype_bytes(rows.dtype) + 1);
+    if (!stored) return no_memory(h);
+    status = wte_rows_read_block(&rows, 0, (size_t)rows.rows, stored, &err);
+    const int code = status != WTE_OK
+                         ? cli_fail(h->c, status, CLI_SIDE_INPUT, &err)
+                         : take_bias(h, wte_model_path(h->model), t.name, rows.dtype, stored, n);
+    free(stored);
+    return code;
+}
+
+/* --bias: a tensor of the model, else numbers or a file of them. */
+static int given_bias(cli_head *h)
+{
+    cli *c = h->c;
+    const char *text = cli_text(c, "bias");
+    uint64_t tensor;
+    wte_error err;
+    if (strcmp(text, "none") == 0) return CLI_DONE;
+    if (wte_model_find_tensor(h->model, text, &tensor, &err) == WTE_OK)
+        return bias_of_tensor(h, tensor);
+    cli_got got;
+    const bool named = text[strcspn(text, "0123456789")] == '\0' || isalpha((unsigned char)*text);
+    if (named && access(text, F_OK) != 0)
+        return cli_say_fail(c, CLI_USAGE, "--bias '%s': no file, and no tensor: %s", text,
+                            err.message);
+    int code = cli_got_read(c, "bias", &got);
+    if (!code)
+        code = take_bias(h, "--bias", got.typed ? "typed numbers" : text, got.got.dtype,
+                         got.got.data, got.got.n * got.got.cols);
+    cli_got_clear(&got);
+    return code;
+}
+
+/* The bias that the model has. One that cannot be told is never left out without a word. */
+static int settle_bias(cli_head *h)
+{
+    const wte_model_output *output = wte_model_output_of(h->model);
+    if (cli_given(h->c, "bias")) return given_bias(h);
+    if (!h->as_model) return CLI_DONE;
+    if (*output->bias_problem)
+        return cli_say_fail(h->c, CLI_CANNOT,
+                            "%s: %s; --bias TENSOR or --bias FILE says which to add, --bias none "
+                            "adds none",
+                            wte_model_path(h->model), output->bias_problem);
+    return output->bias == WTE_NOWHERE ? CLI_DONE : bias_of_tensor(h, output->bias);
 }
 
 static int settle_chain(cli_head *h)
@@ -89,7 +145,7 @@ static int settle_chain(cli_head *h)
                             "%s: %s, which is not done here; --raw gives the plain product",
                             wte_model_path(h->model), output->unknown);
     h->options.chain = output->chain;
-    return output->bias == WTE_NOWHERE ? CLI_DONE : read_bias(h, output->bias);
+    return CLI_DONE;
 }
 
 /* Rows without a token: all from n_valid on, and holes before it as a bitmap. */
@@ -133,6 +189,8 @@ int cli_head_open(cli *c, cli_head *h)
     *h = (cli_head){ .c = c, .options = WTE_HEAD_OPTIONS_INIT };
     if (cli_given(c, "raw") && cli_given(c, "as-model"))
         return cli_usage(c, "--raw and --as-model exclude each other");
+    if (cli_given(c, "raw") && cli_given(c, "bias"))
+        return cli_usage(c, "--raw and --bias exclude each other: --raw is the product alone");
     /* without --with-padding a broken one is an error below */
     int code = cli_open_model(
         c, c->words[0], cli_given(c, "with-padding") ? CLI_VOCAB_ALL : CLI_VOCAB_NEEDED, &h->model);
@@ -143,6 +201,7 @@ int cli_head_open(cli *c, cli_head *h)
                             "of tokens",
                             wte_model_path(h->model), h->table->name);
     if (!code) code = settle_chain(h);
+    if (!code) code = settle_bias(h);
     if (!code) code = settle_mask(h);
     if (!code) code = cli_pool(c, &h->options.pool);
     if (!code) h->options.progress = cli_progress_start(&h->bar, c, "multiplying");
@@ -226,7 +285,7 @@ void cli_head_print(const cli_head *h, FILE *out)
     fputs("  logits    hidden x head^T", out);
     if (h->options.bias) {
         fputs(" + ", out);
-        cli_put_safe(out, output->bias_name, strlen(output->bias_name));
+        cli_put_safe(out, h->bias_name, strlen(h->bias_name));
     }
     if (!h->as_model) fputs(", the product alone", out);
     fprintf(out, ", %s sums\n", precision(h));
@@ -271,7 +330,7 @@ void cli_head_json(const cli_head *h, cli_json *json)
     cli_json_f32(json, "cap", chain->cap);
     cli_json_close(json);
     if (h->options.bias)
-        cli_json_bytes(json, "bias", output->bias_name, strlen(output->bias_name));
+        cli_json_bytes(json, "bias", h->bias_name, strlen(h->bias_name));
     else
         cli_json_null(json, "bias");
     cli_json_unsigned(json, "padded_rows", h->padded);

@@ -29,19 +29,22 @@ typedef struct cli_head {
     /* private */
     cli_got got;
     float *widened, *bias;
+    const char *bias_name;
     uint8_t *valid;
     cli_progress bar;
 } cli_head;
 
 /* The options for this, to be put into a command's array. */
-#define CLI_HEAD_OPTIONS                                                                            \
-    { "as-model", '\0',                                                                             \
-      false,      CLI_FLAG,                                                                         \
-      NULL,       "do what the model does around the product (the default when it has a head)",     \
-      NULL },                                                                                       \
-        { "raw", '\0', false, CLI_FLAG, NULL, "the product with the head and nothing else", NULL }, \
-    {                                                                                               \
-        "with-padding", '\0', false, CLI_FLAG, NULL, "let rows without a token take part", NULL     \
+#define CLI_HEAD_OPTIONS                                                                             \
+    { "as-model", '\0',                                                                              \
+      false,      CLI_FLAG,                                                                          \
+      NULL,       "do what the model does around the product (the default when it has a head)",      \
+      NULL },                                                                                        \
+        { "raw", '\0', false, CLI_FLAG, NULL, "the product with the head and nothing else", NULL },  \
+        { "with-padding", '\0', false, CLI_FLAG, NULL, "let rows without a token take part", NULL }, \
+    {                                                                                                \
+        "bias", '\0', false, CLI_TEXT, "TENSOR|FILE|none",                                           \
+            "add these numbers to the logits, one for each row of the head, or none", NULL           \
     }
 
 /* Open MODEL (the first word) and settle all but the hidden vectors. All return 0, or the exit code

@@ -193,6 +193,25 @@ static void a_class_says_whether_it_has_a_head(void **state)
     assert_int_equal(parsed("{\"model_type\": \"bert\"}").head_class, WTE__HEAD_NONE);
     assert_int_equal(parsed("{\"model_type\": \"llama\"}").head_class, WTE__HEAD_EXPECTED);
     assert_int_equal(parsed("{\"model_type\": \"x\"}").head_class, WTE__HEAD_UNKNOWN);
+    /* a stored flag that says tied is enough for a language model without a default of its own */
+#define TIED "\"tie_word_embeddings\": true"
+    assert_int_equal(parsed("{\"model_type\": \"minicpm\", " TIED "}").head_class,
+                     WTE__HEAD_EXPECTED);
+    assert_int_equal(parsed("{\"model_type\": \"RefinedWeb\", " TIED "}").head_class,
+                     WTE__HEAD_EXPECTED);
+    assert_int_equal(
+        parsed("{\"model_type\": \"x\", \"text_config\": {\"model_type\": \"qwen3_5_text\", " TIED
+               "}}")
+            .head_class,
+        WTE__HEAD_EXPECTED);
+    assert_int_equal(parsed("{\"model_type\": \"minicpm\"}").head_class, WTE__HEAD_UNKNOWN);
+    assert_int_equal(parsed("{\"model_type\": \"x\", " TIED "}").head_class, WTE__HEAD_UNKNOWN);
+    assert_int_equal(parsed("{\"model_type\": \"bert\", " TIED "}").head_class, WTE__HEAD_NONE);
+    assert_int_equal(
+        parsed("{\"model_type\": \"minicpm\", \"architectures\": [\"MiniCPMModel\"], " TIED "}")
+            .head_class,
+        WTE__HEAD_NONE);
+#undef TIED
 }
 
 struct factor {

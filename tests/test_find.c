@@ -95,7 +95,7 @@ static void a_name_that_only_ends_in_letters_is_no_table(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         wte__name n = wte__name_judge(names[i], strlen(names[i]));
-        bool found = n.rule && n.rule->role == WTE_ROLE_INPUT;
+        bool found = n.rule && n.rule->kind == WTE_KIND_INPUT;
         assert_int_equal(found, strcmp(names[i], "wte") == 0);
     }
 }

@@ -39,6 +39,19 @@ typedef enum wte_role {
 /** The part of an encoder-decoder model that a table belongs to. */
 typedef enum wte_part { WTE_PART_NONE = 0, WTE_PART_ENCODER = 1, WTE_PART_DECODER = 2 } wte_part;
 
+/** What a tensor is by its name; the first four are the roles. Values are ABI: append only. */
+typedef enum wte_tensor_kind {
+    WTE_KIND_NONE = 0,
+    WTE_KIND_INPUT = 1,
+    WTE_KIND_HEAD = 2,
+    WTE_KIND_OTHER = 3,      /* beside the table, nothing more is known of it */
+    WTE_KIND_POSITIONS = 4,  /* position table */
+    WTE_KIND_HEAD_BIAS = 5,  /* one number for each row of the head */
+    WTE_KIND_WEIGHTS = 6,    /* of a static model: one number for each token */
+    WTE_KIND_PROJECT_IN = 7, /* the looked-up row goes through it */
+    WTE_KIND_PROJECT_OUT = 8 /* the hidden vector goes through it before the head */
+} wte_tensor_kind;
+
 /** One tensor that was considered for a role. */
 typedef struct wte_candidate {
     uint64_t tensor; /* index in the model's file */
@@ -46,6 +59,7 @@ typedef struct wte_candidate {
     int32_t score;   /* higher is better; <= 0 is excluded */
     const char *why; /* the rule that decided, one line; lives as long as the model */
     wte_part part;
+    wte_tensor_kind kind; /* by its name, also where its shape has decided otherwise */
 } wte_candidate;
 
 /** The table that plays a role. */
@@ -167,6 +181,11 @@ WTE_API const char *wte_model_head_problem(const wte_model *m);
 WTE_API WTE_MUST_CHECK wte_status wte_model_row(const wte_model *m, uint64_t id, uint64_t *row,
                                                 wte_error *err);
 
+/** Index of the tensor of that name in wte_model_file: the whole name, or its end after a dot (and
+ *  without ".weight") where no other tensor ends so. E_NOT_FOUND. */
+WTE_API WTE_MUST_CHECK wte_status wte_model_find_tensor(const wte_model *m, const char *name,
+                                                        uint64_t *out, wte_error *err);
+
 /** What a model does around the product with its head, besides what comes before the hidden states
  *  that the head is given. Texts live as long as the model. */
 typedef struct wte_model_output {
@@ -178,6 +197,9 @@ typedef struct wte_model_output {
     /** Rows of the head from which on no row has a token (padding of the table), as far as the
      *  vocabulary tells; 0 = all have one, or there is no vocabulary. */
     uint64_t n_valid;
+    /** "", or why the bias cannot be told (several, or one of another length): `bias` is
+     *  WTE_NOWHERE then, and logits without it would be wrong. */
+    const char *bias_problem;
 } wte_model_output;
 WTE_API const wte_model_output *wte_model_output_of(const wte_model *m);
 

@@ -83,7 +83,7 @@ static wte_status read_indices(struct parse *p)
             memcpy(name + n, ".weight", sizeof ".weight");
         }
         const wte__name judged = wte__name_judge(fits ? name : "", fits ? n + 7 : 0);
-        const bool input = judged.rule && judged.rule->role == WTE_ROLE_INPUT;
+        const bool input = judged.rule && judged.rule->kind == WTE_KIND_INPUT;
         if (!input || p->out->said.n_token_ids) {
             if (!wte__json_skip_value(&p->json)) return wte__json_fail(&p->json, p->err);
             continue;

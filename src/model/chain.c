@@ -216,27 +216,7 @@ wte_status wte__chain_gguf(wte__config *config, const struct wte__gguf *g, wte__
     return add_step(&config->chain, shown, CAP, number, arena, err);
 }
 
-/* The first tensor known as a bias of the head that has a number for each of its rows. */
-static void find_bias(wte_model *m)
-{
-    static const char prefix[] = "bias of the ";
-    const uint64_t rows = m->has_head ? m->head.rows : m->input.rows;
-    for (uint64_t i = 0; i < m->n_candidates; i++) {
-        const wte_candidate *c = &m->candidates[i];
-        wte_tensor t;
-        uint64_t n = 1;
-        if (c->role != WTE_ROLE_OTHER || strncmp(c->why, prefix, sizeof prefix - 1) != 0) continue;
-        if (wte_file_tensor(m->file, c->tensor, &t, NULL) != WTE_OK) continue;
-        for (uint32_t d = 0; d < t.rank; d++)
-            if (t.shape[d] != 1) n = n == 1 ? t.shape[d] : 0;
-        if (n != rows || t.block) continue;
-        m->output.bias = c->tensor;
-        m->output.bias_name = t.name;
-        return;
-    }
-}
-
-void wte__model_output_fill(wte_model *m)
+wte_status wte__model_output_fill(wte_model *m, wte_error *err)
 {
     const wte__chain_said *said = &m->config.chain;
     const uint64_t rows = m->has_head ? m->head.rows : m->has_input ? m->input.rows : 0;
@@ -245,9 +225,9 @@ void wte__model_output_fill(wte_model *m)
     m->output.why = said->why ? said->why : "";
     m->output.unknown = said->unknown ? said->unknown : "";
     m->output.bias = WTE_NOWHERE;
-    m->output.bias_name = "";
+    m->output.bias_name = m->output.bias_problem = "";
     m->output.n_valid = tokens < rows ? tokens : 0;
-    if (m->file && rows) find_bias(m);
+    return m->file && rows ? wte__bias_find(m, err) : WTE_OK;
 }
 
 const wte_model_output *wte_model_output_of(const wte_model *m)

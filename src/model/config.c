@@ -362,6 +362,12 @@ static void resolve_head_class(wte__config *c, wte__arena *arena)
         return;
     }
     c->head_why = "nothing says that a head exists";
+    const char *type = said->text_model_type[0] ? said->text_model_type : said->model_type;
+    if (said->tie_top != WTE_FLAG_TRUE && said->tie_nested != WTE_FLAG_TRUE) return;
+    if (!wte__family_is_language_model(type)) return;
+    c->head_class = WTE__HEAD_EXPECTED;
+    c->head_why = wte__arena_print(arena, "no class named; '%s' is a language model",
+                                   wte__show(shown, type, strlen(type)));
 }
 
 static const wte__fact *either(const struct parse *p, wte__fact_id id)

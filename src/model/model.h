@@ -110,7 +110,7 @@ struct wte__gguf;
 wte_status wte__chain_gguf(wte__config *config, const struct wte__gguf *g, wte__arena *arena,
                            wte_error *err);
 /* The output of an open model, its tables found and its vocabulary read. */
-void wte__model_output_fill(wte_model *m);
+wte_status wte__model_output_fill(wte_model *m, wte_error *err);
 /* params_config.c: the same from a params.json, and from a checkpoint of llm.c. path must live as
  * long as the config. */
 wte_status wte__config_params(wte__config *out, const void *data, uint64_t bytes, const char *path,
@@ -143,7 +143,15 @@ typedef struct wte__family {
     wte__head_class has_head; /* when no class is named */
 } wte__family;
 const wte__family *wte__family_find(const char *model_type); /* NULL = not in the table */
+/* Of a type that is not in the table: whether it is known to be a language model. */
+bool wte__family_is_language_model(const char *model_type);
 wte__head_class wte__class_has_head(const char *architecture);
+
+/* named.c: index of the tensor that a person named: whole, or by a unique ending. */
+wte_status wte__find_named(const wte_file *file, const char *name, uint64_t *out, wte_error *err);
+
+/* bias.c: the head's bias, once the tables are found. */
+wte_status wte__bias_find(wte_model *m, wte_error *err);
 
 /* find.c: candidates, and the two tables. opt names the overrides. */
 wte_status wte__model_find(wte_model *m, const wte_model_options *opt, wte_error *err);

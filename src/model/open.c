@@ -190,11 +190,11 @@ wte_status wte_model_open(const char *path, const wte_model_options *opt, wte_mo
         status = open_demo(m, &o, err);
     else
         status = open_files(m, &o, err);
+    if (status == WTE_OK) status = wte__model_output_fill(m, err);
     if (status != WTE_OK) {
         wte_model_free(m);
         return status;
     }
-    wte__model_output_fill(m);
     *out = m;
     return WTE_OK;
 }

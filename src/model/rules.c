@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#define INPUT WTE_ROLE_INPUT
-#define HEAD  WTE_ROLE_HEAD
-#define OTHER WTE_ROLE_OTHER
+#define INPUT WTE_KIND_INPUT
+#define HEAD  WTE_KIND_HEAD
+#define OTHER WTE_KIND_OTHER
 #define WEAK  WTE__RULE_WEAK
 #define WHOLE WTE__RULE_WHOLE
 #define BARE  WTE__RULE_BARE
@@ -76,19 +76,19 @@ static const wte__rule rules[] = {
     { S("embedding"), INPUT, 80, WHOLE | BARE, "a lone embedding" },
     { S("lm_head"), HEAD, 90, BARE, "output head of most decoders" },
     /* companions: near the table, never the table */
-    { S("wpe"), OTHER, 0, 0, "position table" },
-    { S("wpe"), OTHER, 0, WHOLE | BARE, "position table" },
-    { S("position_embeddings"), OTHER, 0, 0, "position table" },
-    { S("position_embedding"), OTHER, 0, 0, "position table" },
-    { S("position_embedding_table"), OTHER, 0, 0, "position table" },
-    { S("positions_embed"), OTHER, 0, 0, "position table" },
-    { S("embed_positions"), OTHER, 0, 0, "position table" },
-    { S("pos_embed"), OTHER, 0, BARE, "position table" },
-    { S("pos_embed"), OTHER, 0, 0, "position table" },
-    { S("pos_emb"), OTHER, 0, 0, "position table" },
-    { S("position_embd"), OTHER, 0, 0, "position table" },
-    { S("positional_embedding"), OTHER, 0, BARE, "position table" },
-    { S("positional_embedding"), OTHER, 0, 0, "position table" },
+    { S("wpe"), WTE_KIND_POSITIONS, 0, 0, "position table" },
+    { S("wpe"), WTE_KIND_POSITIONS, 0, WHOLE | BARE, "position table" },
+    { S("position_embeddings"), WTE_KIND_POSITIONS, 0, 0, "position table" },
+    { S("position_embedding"), WTE_KIND_POSITIONS, 0, 0, "position table" },
+    { S("position_embedding_table"), WTE_KIND_POSITIONS, 0, 0, "position table" },
+    { S("positions_embed"), WTE_KIND_POSITIONS, 0, 0, "position table" },
+    { S("embed_positions"), WTE_KIND_POSITIONS, 0, 0, "position table" },
+    { S("pos_embed"), WTE_KIND_POSITIONS, 0, BARE, "position table" },
+    { S("pos_embed"), WTE_KIND_POSITIONS, 0, 0, "position table" },
+    { S("pos_emb"), WTE_KIND_POSITIONS, 0, 0, "position table" },
+    { S("position_embd"), WTE_KIND_POSITIONS, 0, 0, "position table" },
+    { S("positional_embedding"), WTE_KIND_POSITIONS, 0, BARE, "position table" },
+    { S("positional_embedding"), WTE_KIND_POSITIONS, 0, 0, "position table" },
     { S("relative_attention_bias"), OTHER, 0, 0, "relative position table" },
     { S("rel_embeddings"), OTHER, 0, 0, "relative position table" },
     { S("token_type_embeddings"), OTHER, 0, 0, "token type table" },
@@ -113,7 +113,7 @@ static const wte__rule rules[] = {
     { S("lm_head.lora_B"), OTHER, 0, 0, "factor of an adapter" },
     { S("trainable_tokens_delta"), OTHER, 0, BARE, "replacement rows of an adapter" },
     { S("mapping"), OTHER, 0, WHOLE | BARE, "token id to row" },
-    { S("weights"), OTHER, 0, WHOLE | BARE, "weight of each token" },
+    { S("weights"), WTE_KIND_WEIGHTS, 0, WHOLE | BARE, "weight of each token" },
     { S("embeddings.LayerNorm"), OTHER, 0, 0, "norm after the lookup" },
     { S("embeddings.norm"), OTHER, 0, 0, "norm after the lookup" },
     { S("emb_ln"), OTHER, 0, 0, "norm after the lookup" },
@@ -121,17 +121,18 @@ static const wte__rule rules[] = {
     { S("layernorm_embedding"), OTHER, 0, 0, "norm after the lookup" },
     { S("embed_norm"), OTHER, 0, 0, "norm after the lookup" },
     { S("token_embd_norm"), OTHER, 0, 0, "norm after the lookup" },
-    { S("lm_head"), OTHER, 0, BIAS, "bias of the head" },
-    { S("predictions"), OTHER, 0, BIAS, "bias of the head" },
-    { S("predictions.decoder"), OTHER, 0, BIAS, "bias of the head" },
-    { S("lm_head.decoder"), OTHER, 0, BIAS, "bias of the head" },
-    { S("vocab_projector"), OTHER, 0, BIAS, "bias of the head" },
-    { S("generator_lm_head"), OTHER, 0, BIAS, "bias of the head" },
-    { S("final_logits_bias"), OTHER, 0, BARE, "bias of the logits" },
-    { S("embedding_hidden_mapping_in"), OTHER, 0, 0, "projection of the looked-up row" },
-    { S("embeddings_project"), OTHER, 0, 0, "projection of the looked-up row" },
-    { S("project_in"), OTHER, 0, 0, "projection of the looked-up row" },
-    { S("project_out"), OTHER, 0, 0, "projection before the head" },
+    { S("predictions"), WTE_KIND_HEAD_BIAS, 0, BIAS, "bias of the head" },
+    { S("lm_predictions.lm_head"), WTE_KIND_HEAD_BIAS, 0, BIAS, "bias of the head" },
+    { S("lm_head_bias"), WTE_KIND_HEAD_BIAS, 0, BARE, "bias of the head" },
+    { S("decoder_bias"), WTE_KIND_HEAD_BIAS, 0, BARE | WHOLE, "bias of the head" },
+    { S("output_bias"), WTE_KIND_HEAD_BIAS, 0, BARE | WHOLE, "bias of the head" },
+    { S("predictions.output_bias"), WTE_KIND_HEAD_BIAS, 0, BARE, "bias of the head" },
+    { S("final_logits_bias"), WTE_KIND_HEAD_BIAS, 0, BARE, "bias of the logits" },
+    { S("embedding_hidden_mapping_in"), WTE_KIND_PROJECT_IN, 0, 0,
+      "projection of the looked-up row" },
+    { S("embeddings_project"), WTE_KIND_PROJECT_IN, 0, 0, "projection of the looked-up row" },
+    { S("project_in"), WTE_KIND_PROJECT_IN, 0, 0, "projection of the looked-up row" },
+    { S("project_out"), WTE_KIND_PROJECT_OUT, 0, 0, "projection before the head" },
 };
 
 /* Segments that say nothing: put there by a trainer, a wrapper or a multimodal frame. */
@@ -367,6 +368,17 @@ bool wte__name_is_outside(const char *name, uint64_t bytes)
     return false;
 }
 
+/* NAME.bias, where NAME is a head's, is its bias. */
+static const wte__rule head_bias = { S(""), WTE_KIND_HEAD_BIAS, 0, BIAS, "bias of the head" };
+static const wte__rule weak_head_bias = { S(""), WTE_KIND_HEAD_BIAS, 0, BIAS | WEAK,
+                                          "bias of the head" };
+
+static const wte__rule *bias_rule(struct text t)
+{
+    const wte__rule *head = longest_rule(t, 0);
+    return head && head->kind == HEAD ? head : NULL;
+}
+
 wte__name wte__name_judge(const char *name, uint64_t bytes)
 {
     struct text t = { name, (size_t)bytes };
@@ -382,11 +394,14 @@ wte__name wte__name_judge(const char *name, uint64_t bytes)
         t = before;
     else
         out.rule = longest_rule(t, leaf);
+    const bool implied = !out.rule && leaf == BIAS;
+    if (implied) out.rule = bias_rule(t);
     if (!out.rule) return out;
     out.context = tail;
     size_t n = out.rule->bytes;
     struct text prefix = { t.at, t.bytes > n ? t.bytes - n - 1 : 0 };
     judge_prefix(prefix, &out);
+    if (implied && out.rule) out.rule = out.rule->flags & WEAK ? &weak_head_bias : &head_bias;
     if (numbered && out.rule) out.outside = "one of a numbered list of tables";
     return out;
 }

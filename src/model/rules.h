@@ -13,7 +13,7 @@
 typedef struct wte__rule {
     const char *stem; /* end of the name, on a dot, without ".weight" */
     uint8_t bytes;    /* of the stem */
-    wte_role role;
+    wte_tensor_kind kind;
     int16_t score;
     uint16_t flags;
     const char *why;
@@ -25,6 +25,12 @@ typedef struct wte__name {
     int32_t context;       /* what the segments before the stem add to the score */
     wte_part part;         /* of an encoder-decoder model */
 } wte__name;
+
+/* The role of a kind: what is neither table nor head is beside them. */
+static inline wte_role wte__role_of(wte_tensor_kind kind)
+{
+    return kind <= WTE_KIND_OTHER ? (wte_role)kind : WTE_ROLE_OTHER;
+}
 
 /* How the name of a tensor that holds a table's numbers or packed codes ends: ".weight",
  * ".qweight", ...; NULL when it ends in none of them, or is nothing else. */

@@ -53,7 +53,7 @@ static const char *alias_of(const wte_model *m, const char *kept, wte_role role)
     for (uint64_t i = 0; m->file && (name = wte_file_metadata(m->file, i, &value)); i++) {
         if (strcmp(value, kept) != 0) continue;
         const wte__name judged = wte__name_judge(name, strlen(name));
-        if (judged.rule && judged.rule->role == role && !judged.outside) return name;
+        if (judged.rule && wte__role_of(judged.rule->kind) == role && !judged.outside) return name;
     }
     return NULL;
 }

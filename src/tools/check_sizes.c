@@ -252,7 +252,7 @@ static wte_status check_positions(wte__checking *k)
         wte_tensor t;
         wte_rows rows;
         char shown[WTE__NAME_SHOWN], from[64] = "";
-        if (c->role != WTE_ROLE_OTHER || strncmp(c->why, "position table", 14) != 0) continue;
+        if (c->role != WTE_ROLE_OTHER || c->kind != WTE_KIND_POSITIONS) continue;
         if (wte_file_tensor(k->file, c->tensor, &t, NULL) != WTE_OK || t.rank < 2) continue;
         if (wte_file_rows(k->file, c->tensor, &rows, NULL) != WTE_OK || rows.cols < 2) continue;
         const uint64_t usable = rows.rows > offset ? rows.rows - offset : 0;
@@ -273,7 +273,7 @@ static wte_status check_bias(wte__checking *k)
     for (uint64_t i = 0; k->file && (c = wte_model_candidate(k->m, i)); i++) {
         wte_tensor t;
         char shown[WTE__NAME_SHOWN];
-        if (strcmp(c->why, "bias of the head") != 0) continue;
+        if (c->kind != WTE_KIND_HEAD_BIAS) continue;
         if (wte_file_tensor(k->file, c->tensor, &t, NULL) != WTE_OK || !t.rank) continue;
         if (t.shape[t.rank - 1] == rows) continue;
         WTE_TRY(wte__check_add(k, WTE__CODE_BIAS_LENGTH, wte__show(shown, t.name, t.name_bytes),
@@ -292,7 +292,7 @@ static wte_status check_weights(wte__checking *k)
     const wte_candidate *c;
     for (uint64_t i = 0; k->file && (c = wte_model_candidate(k->m, i)); i++) {
         wte_tensor t;
-        if (strcmp(c->why, "weight of each token") != 0) continue;
+        if (c->kind != WTE_KIND_WEIGHTS) continue;
         if (wte_file_tensor(k->file, c->tensor, &t, NULL) != WTE_OK || t.rank != 1) continue;
         if (t.shape[0] == k->input->rows) continue;
         WTE_TRY(wte__check_add(k, WTE__CODE_WEIGHTS_LENGTH, "weights", NULL, wte__repair_fetch(k),
