@@ -251,6 +251,7 @@ wte_status wte_words_save_fasttext(const wte_words *w, const char *path,
     wte__fasttext_model m;
     wte_writer *to;
     WTE_TRY(wte__need(w, "wte_words_save_fasttext: w", err));
+    WTE_TRY(wte__need_functions(NULL, progress, err));
     fasttext_model(w, progress, &m);
     if (!path) return wte__fasttext_check(w->plan.corpus->path, &m, err);
     WTE_TRY(wte_writer_create(path, &to, err));

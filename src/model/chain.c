@@ -232,5 +232,5 @@ wte_status wte__model_output_fill(wte_model *m, wte_error *err)
 
 const wte_model_output *wte_model_output_of(const wte_model *m)
 {
-    return &m->output;
+    return m ? &m->output : NULL;
 }
