@@ -38,7 +38,7 @@ wte_status wte__path_cannot_open(const char *path, int why, wte_error *err)
     wte__show_path(shown, path);
     if (why == ENXIO && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file", shown,
-                         kind_text(st.st_mode));
+                         wte__kind_text(st.st_mode));
     const ssize_t n = why == ENOENT ? readlink(path, target, sizeof target - 1) : -1;
     if (n < 0) return wte__fail_os(err, WTE_E_IO, why, "%s", shown);
     target[n] = '\0';

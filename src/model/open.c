@@ -118,7 +118,9 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     file_opt.copy = opt->copy;
     file_opt.allocator = m->allocator;
     file_opt.progress = opt->progress;
-    const bool folder = wte__path_kind_of(m->path, NULL) == WTE__PATH_DIRECTORY;
+    wte__path_kind kind;
+    WTE_TRY(wte__path_look(m->path, &kind, NULL, err));
+    const bool folder = kind == WTE__PATH_DIRECTORY;
     WTE_TRY(folder ? wte__replace_recover(m->path, err)
                    : wte__replace_recover_beside(m->path, err));
     WTE_TRY(wte__place_of(&p, m->path, m->allocator, err));
