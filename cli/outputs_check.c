@@ -15,19 +15,14 @@
 #define DEEPEST 6
 #define ENTRIES 100000u
 
-static int refuse(const cli *c, const cli_output *out, const char *input)
-{
-    return cli_usage(c, "--%s '%s' would replace '%s', which is read; name another file",
-                     out->option->name, out->path, input);
-}
-
-/* One file that is read. */
-static int check_file(const cli *c, const cli_file_id *input, const char *path)
+/* One file that is read, or that is next to what is read. */
+static int check_file(const cli *c, const cli_file_id *input, const char *path, const char *what)
 {
     const cli_outputs *o = c->outputs;
     for (size_t i = 0; i < o->n; i++)
         if (!o->list[i].id.character && cli_file_id_same(&o->list[i].id, input))
-            return refuse(c, &o->list[i], path);
+            return cli_usage(c, "--%s '%s' would replace '%s', %s; name another file",
+                             o->list[i].option->name, o->list[i].path, path, what);
     return CLI_DONE;
 }
 
@@ -35,7 +30,7 @@ static int check_path(const cli *c, const char *path)
 {
     const cli_file_id id =
         strcmp(path, "-") == 0 ? cli_file_id_of_descriptor(STDIN_FILENO) : cli_file_id_of(path);
-    return id.exists && !id.folder ? check_file(c, &id, path) : CLI_DONE;
+    return id.exists && !id.folder ? check_file(c, &id, path, "which is read") : CLI_DONE;
 }
 
 /* Models --------------------------------------------------------------------------------------- */
@@ -79,7 +74,7 @@ static int visit(walk *w, const char *folder, const char *name, int depth, char 
     if (!id.folder)
         return w->sides_alone && wte_model_file_use(name) != WTE_FILE_USE_SIDE
                    ? CLI_DONE
-                   : check_file(w->c, &id, path);
+                   : check_file(w->c, &id, path, "a file of the model that is read");
     if (w->sides_alone || depth >= DEEPEST) return CLI_DONE;
     char **more = realloc(*below, (*n_below + 1) * sizeof *more);
     if (!more) return cli_say_fail(w->c, CLI_OUTPUT, "out of memory");

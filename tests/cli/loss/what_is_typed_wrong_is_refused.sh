@@ -6,7 +6,7 @@ run wte loss demo --hidden - --targets -
 run wte loss demo --hidden 1,0,0 --targets ''
 run wte loss demo --hidden 1,0,0 --targets targets --label-smoothing 2
 run wte loss demo --hidden 1,0,0 --targets targets --z-loss -1
-run wte loss demo --hidden 1,0,0 --targets targets --d-hidden -
+run wte loss demo --hidden 1,0,0 --targets targets --json --d-hidden -
 run wte loss demo --hidden 1,0,0 --targets targets --d-hidden g.npy --d-table g.npy
 run wte loss demo --hidden 1,0,0 --targets targets --raw --as-model
 run wte loss demo --hidden 1,0,0,0 --targets targets
