@@ -224,6 +224,14 @@ static void make_learners(void)
 }
 
 /* Its file is gone when it was used: every call has its own. */
+static wte_transaction *new_transaction(void)
+{
+    wte_error err;
+    wte_transaction *transaction;
+    NEED(wte_transaction_create(&transaction, &err));
+    return transaction;
+}
+
 static wte_writer *new_writer(void)
 {
     wte_error err;

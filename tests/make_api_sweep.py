@@ -41,6 +41,7 @@ BY_TYPE = {
     "wte_file *": "fix.file", "wte_grad *": "fix.grad", "wte_lm *": "fix.lm", "wte_model *": "fix.model", "wte_optim *": "fix.optim",
     "wte_pairs *": "fix.pairs", "wte_pool *": "fix.pool", "wte_table *": "fix.table", "wte_trace *": "fix.trace",
     "wte_vocab *": "fix.vocab", "wte_words *": "fix.words", "wte_writer *": "new_writer()",
+    "wte_transaction *": "new_transaction()",
 }
 BY_NAME = {
     ("wte_ids", "offsets"): "fix.offsets",
@@ -49,6 +50,7 @@ BY_NAME = {
     ("uint32_t", "parts"): "1",
 }
 BY_PARAMETER = {
+    ("wte_transaction_writer", "path"): '"scratch"', ("wte_lm_save_to", "folder"): '"."', ("wte_words_save_to", "folder"): '"."',
     ("wte_writer_create", "path"): '"scratch"', ("wte_writer_sweep", "path"): '"scratch"',
     ("wte_utf8_next", "text"): '"a"', ("wte_utf8_next", "bytes"): "1",
     ("wte_writer_put", "bytes"): "4", ("wte_pool_create", "threads"): "2",

@@ -22,8 +22,8 @@ static const char *count_path;
 __attribute__((constructor)) static void start(void)
 {
     const char *n = getenv("SHIM_AT"), *s = getenv("SHIM_SIGNAL");
-    at = n ? atoi(n) : 0;
-    number = s ? atoi(s) : SIGKILL;
+    at = n ? (int)strtol(n, NULL, 10) : 0;
+    number = s ? (int)strtol(s, NULL, 10) : SIGKILL;
     count_path = getenv("SHIM_COUNT");
 }
 

@@ -47,7 +47,8 @@ bool wte_folder_is_trained(const char *folder)
     bool trained = false;
     if (!folder || wte__replace_recover(folder, NULL) != WTE_OK ||
         !wte__path_join(path, folder, "config.json") ||
-        wte__file_load(path, WTE_LIMIT_CONFIG, NULL, &text, &bytes, NULL) != WTE_OK)
+        wte__file_load(path, WTE_LIMIT_CONFIG, WTE__FIXED_LIMIT, NULL, &text, &bytes, NULL) !=
+            WTE_OK)
         return false;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         trained |= strncmp(text, starts[i], strlen(starts[i])) == 0;
