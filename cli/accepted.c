@@ -58,10 +58,17 @@ int cli_accepted_read(const cli *c, const char *path, cli_accepted *out)
     if (!path) return CLI_DONE;
     const int code = cli_read_text(c, path, BASELINE_BYTES, &out->text, &bytes);
     if (code) return code;
+    const char *nul = memchr(out->text, '\0', (size_t)bytes);
+    if (nul)
+        return cli_say_fail(c, CLI_IS_CUT_FILE,
+                            "%s: byte %zu is NUL, so this is no text of accepted findings", path,
+                            (size_t)(nul - out->text));
     for (uint64_t i = 0; i < bytes; i++) lines += out->text[i] == '\n';
     out->lines = calloc(lines, sizeof *out->lines);
     if (!out->lines) return cli_say_fail(c, CLI_OUTPUT, "out of memory for %s", path);
-    for (char *at = out->text; *at;) {
+    char *at = out->text;
+    if (strncmp(at, "\xef\xbb\xbf", 3) == 0) at += 3; /* the mark of UTF-8, as editors put it */
+    while (*at) {
         char *line = at, *end = strchr(at, '\n');
         number++;
         at = end ? end + 1 : at + strlen(at);

@@ -6,6 +6,7 @@
 
 #include "accepted.h"
 #include "bench.h"
+#include "number.h"
 
 #define RESULTS_BYTES (4u << 20) /* a run prints some 40 KiB */
 #define TIE           0.05

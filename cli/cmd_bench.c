@@ -159,8 +159,7 @@ static wte_status measure(bench *b, const bench_op *op, bench_team *team, double
 
 static bool wanted(const cli *c, const char *name)
 {
-    const cli_value *v;
-    for (int i = 0; (v = cli_repeated(c, "only", i)); i++)
+    for (const cli_value *v = cli_first(c, "only"); v; v = cli_next(c, v))
         if (strstr(name, v->text)) return true;
     return !cli_given(c, "only");
 }
@@ -224,7 +223,7 @@ static int run_suite(cli *c, bench_results *results)
     code = bench_plan(&b, wanted, cli_given(c, "list"));
     if (!code && b.n_ops == 0)
         code = cli_usage(c, "nothing has '%s' in its name; --list prints the names",
-                         cli_repeated(c, "only", 0)->text);
+                         cli_first(c, "only")->text);
     if (!code && cli_given(c, "list")) {
         for (size_t i = 0; i < b.n_ops; i++) puts(b.ops[i].name);
     } else if (!code) {
@@ -249,11 +248,11 @@ static int check_usage(cli *c)
     cli_real(c, "tolerance", 0.1, &tolerance);
     cli_unsigned(c, "memory", MEMORY_LEAST, &memory);
     if (!(seconds >= 0 && seconds <= 86400))
-        return cli_usage(c, "--seconds %g: wants 0 to 86400", seconds);
+        return cli_refuse_value(c, "seconds", "wants 0 to 86400");
     if (!(tolerance >= 0 && tolerance < 1))
-        return cli_usage(c, "--tolerance %g: wants 0 or more, less than 1", tolerance);
+        return cli_refuse_value(c, "tolerance", "wants 0 or more, less than 1");
     if (memory < MEMORY_LEAST || memory > UINT32_MAX)
-        return cli_usage(c, "--memory %" PRIu64 ": wants %u or more, in MiB", memory, MEMORY_LEAST);
+        return cli_refuse_value(c, "memory", "wants %u or more, in MiB", MEMORY_LEAST);
     if (cli_given(c, "results") && !cli_given(c, "compare"))
         return cli_usage(c, "--results NEW wants --compare OLD");
     if (cli_given(c, "results") && strcmp(cli_text(c, "compare"), "-") == 0 &&

@@ -6,6 +6,7 @@
 
 #include "accepted.h"
 #include "json.h"
+#include "number.h"
 #include "open.h"
 #include "opt.h"
 #include "out.h"
@@ -32,8 +33,8 @@ typedef struct job {
     wte_model *model, *adapter; /* adapter: or NULL */
     wte_check *report;
     cli_accepted accepted;
-    const char **only; /* pieces of only_text */
-    char *only_text;
+    const char **only; /* pieces of text */
+    char *text, *text_end;
     size_t n_only;
     uint64_t *tokens;
     size_t n_tokens;
@@ -269,68 +270,66 @@ static void print_json(const job *j)
 
 /* Options -------------------------------------------------------------------------------------- */
 
-/* Every value of an option that repeats, joined by commas; from malloc, NULL = out of memory. */
-static char *join_values(const cli *c, const char *name, size_t *pieces)
+/* How many pieces the values of an option have at most. */
+static size_t count_pieces(const cli *c, const char *name)
 {
-    const cli_value *v;
-    size_t bytes = 1, used = 0;
-    *pieces = 0;
-    for (int i = 0; (v = cli_repeated(c, name, i)); i++) bytes += strlen(v->text) + 1;
-    char *text = malloc(bytes);
-    if (!text) return NULL;
-    for (int i = 0; (v = cli_repeated(c, name, i)); i++) {
-        const size_t n = strlen(v->text);
-        memcpy(text + used, v->text, n);
-        used += n;
-        text[used++] = ',';
+    size_t n = 0;
+    for (const cli_value *v = cli_first(c, name); v; v = cli_next(c, v)) {
+        n++;
+        for (const char *at = v->text; *at; at++) n += *at == ',';
     }
-    text[used] = '\0';
-    for (size_t i = 0; i < used; i++) *pieces += text[i] == ',';
-    return text;
+    return n;
 }
 
-/* The next piece before a comma, ended there; NULL at the end. */
-static char *next_piece(char **at)
+/* Each piece of the values of an option, copied and ended; `take` may keep the text, which is the
+ * job's. */
+static int take_pieces(job *j, const char *name, const char *shown,
+                       int (*take)(job *j, const char *text))
 {
-    char *piece = *at, *comma = strchr(piece, ',');
-    if (!comma) return NULL;
-    *comma = '\0';
-    *at = comma + 1;
-    return piece;
+    int code = CLI_DONE;
+    for (const cli_value *v = cli_first(j->c, name); v && !code; v = cli_next(j->c, v)) {
+        cli_fields f = { .at = v->text, .blanks = "", .what = shown };
+        while (!code && cli_fields_next(&f)) {
+            char *text = j->text_end;
+            memcpy(text, f.text, f.n);
+            text[f.n] = '\0';
+            j->text_end += f.n + 1;
+            code = take(j, text);
+        }
+        if (!code && f.missing) code = cli_fields_refuse(j->c, &f);
+    }
+    return code;
 }
 
-static int read_only(job *j)
+static int take_only(job *j, const char *text)
 {
-    size_t n;
-    j->only_text = join_values(j->c, "only", &n);
-    j->only = calloc(n + 1, sizeof *j->only);
-    if (!j->only_text || !j->only) return cli_say_fail(j->c, CLI_OUTPUT, "out of memory");
-    char *at = j->only_text, *piece;
-    while ((piece = next_piece(&at)))
-        if (*piece) j->only[j->n_only++] = piece;
-    if (n && !j->n_only) return cli_usage(j->c, "--only names no fault; --codes lists them");
+    j->only[j->n_only++] = text;
     return CLI_DONE;
 }
 
-static int read_tokens(job *j)
+static int take_token(job *j, const char *text)
 {
-    size_t n;
-    char *text = join_values(j->c, "tokens", &n), *at = text, *piece;
-    int code = CLI_DONE;
-    j->tokens = calloc(n + 1, sizeof *j->tokens);
-    if (!text || !j->tokens) {
-        free(text);
-        return cli_say_fail(j->c, CLI_OUTPUT, "out of memory");
-    }
-    while (!code && (piece = next_piece(&at))) {
-        int64_t id;
-        if (!*piece) continue;
-        code = cli_word_id(j->c, j->model, piece, false, &id);
-        if (!code && id < 0) code = cli_usage(j->c, "--tokens: id %" PRId64 " is negative", id);
-        if (!code) j->tokens[j->n_tokens++] = (uint64_t)id;
-    }
-    free(text);
-    return code;
+    int64_t id;
+    const int code = cli_word_id(j->c, j->model, text, false, &id);
+    if (code) return code;
+    if (id < 0) return cli_usage(j->c, "--tokens: id %" PRId64 " is negative", id);
+    j->tokens[j->n_tokens++] = (uint64_t)id;
+    return CLI_DONE;
+}
+
+/* Room for what --only and --tokens name. */
+static int make_lists(job *j)
+{
+    static const char *const names[] = { "only", "tokens" };
+    size_t bytes = 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (const cli_value *v = cli_first(j->c, names[i]); v; v = cli_next(j->c, v))
+            bytes += strlen(v->text) + 1;
+    j->text = j->text_end = malloc(bytes);
+    j->only = calloc(count_pieces(j->c, "only") + 1, sizeof *j->only);
+    j->tokens = calloc(count_pieces(j->c, "tokens") + 1, sizeof *j->tokens);
+    if (!j->text || !j->only || !j->tokens) return cli_say_fail(j->c, CLI_OUTPUT, "out of memory");
+    return take_pieces(j, "only", "--only", take_only);
 }
 
 #define TEMPLATE_BYTES (16u << 20) /* templates have some kilobytes */
@@ -350,7 +349,6 @@ static int read_adapter(job *j)
     const char *path = cli_text(j->c, "adapter");
     wte_error err;
     if (!path) return CLI_DONE;
-    if (!*path) return cli_usage(j->c, "--adapter names no folder");
     cli_reading(path);
     wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
     wte_file_options file;
@@ -422,12 +420,15 @@ static int answer(job *j)
 static int run(cli *c)
 {
     job j = { .c = c };
+    if (cli_given(c, "codes") && c->n_words)
+        return cli_usage(c, "--codes lists the faults, whatever the model: '%s' says nothing",
+                         c->words[0]);
     if (cli_given(c, "codes")) return list_codes();
     if (c->n_words == 0) return cli_usage(c, "too few arguments; it takes MODEL");
-    int code = read_only(&j);
+    int code = make_lists(&j);
     if (!code) code = cli_open_model(c, c->words[0], CLI_VOCAB_NEEDED, &j.model);
     if (!code) code = cli_accepted_read(c, cli_text(c, "baseline"), &j.accepted);
-    if (!code) code = read_tokens(&j);
+    if (!code) code = take_pieces(&j, "tokens", "--tokens", take_token);
     if (!code) code = read_template(&j);
     if (!code) code = read_adapter(&j);
     if (!code) code = check(&j);
@@ -435,7 +436,7 @@ static int run(cli *c)
     wte_check_free(j.report);
     cli_accepted_clear(&j.accepted);
     free(j.only);
-    free(j.only_text);
+    free(j.text);
     free(j.tokens);
     free(j.chat);
     return code;

@@ -204,9 +204,9 @@ static int check_usage(const cli *c)
         return cli_usage(c, "nothing is drawn: --pairs and --seed are for --against or --isotropy");
     cli_unsigned(c, "top", 10, &number);
     if (number == 0) return cli_usage(c, "--top 0 compares nothing");
-    if (cli_unsigned(c, "pairs", 1, &number) && (number == 0 || number > PAIRS_MOST))
-        return cli_usage(c, "--pairs %" PRIu64 ": wants a number from 1 to %" PRIu64, number,
-                         PAIRS_MOST);
+    cli_unsigned(c, "pairs", 1, &number);
+    if (number == 0) return cli_refuse_value(c, "pairs", "wants 1 to %" PRIu64, PAIRS_MOST);
+    if (number > PAIRS_MOST) return cli_over_limit(c, "pairs", PAIRS_MOST);
     return CLI_DONE;
 }
 

@@ -10,6 +10,7 @@
 #include "got.h"
 #include "ids.h"
 #include "json.h"
+#include "number.h"
 #include "open.h"
 #include "out.h"
 
@@ -108,22 +109,18 @@ static int read_ids(job *j)
 /* "3,-100,1" */
 static bool are_typed(const char *text)
 {
-    for (const char *at = text; *at; at++)
-        if (!isdigit((unsigned char)*at) && *at != ',' && *at != '-') return false;
+    for (const char *at = text; *at; at++) {
+        const size_t dash = cli_false_dash(at); /* refused with a word about it */
+        if (!dash && !isdigit((unsigned char)*at) && *at != ',' && *at != '-') return false;
+        if (dash) at += dash - 1;
+    }
     return strpbrk(text, "0123456789") != NULL;
 }
 
 static int read_typed(job *j, const char *text)
 {
     const cli *c = j->c;
-    char *copy = strdup(text), *at = copy, *word;
-    j->targets = calloc(strlen(text) + 1, sizeof *j->targets);
-    int code = copy && j->targets ? CLI_DONE : no_memory(c);
-    while (!code && (word = strsep(&at, ",")))
-        if (!cli_read_signed(word, &j->targets[j->n_targets++]))
-            code = cli_usage(c, "--targets %s: '%s' is no id", text, word);
-    free(copy);
-    return code;
+    return cli_ids_list(c, "--targets", text, &j->targets, &j->n_targets);
 }
 
 static int read_targets(job *j)
@@ -141,7 +138,6 @@ static int read_targets(job *j)
 static int read_d_out(job *j)
 {
     const cli *c = j->c;
-    wte_error err;
     if (!cli_given(c, "d-out")) return CLI_DONE;
     const int code = cli_got_read(c, "d-out", &j->got);
     if (code) return code;
@@ -153,12 +149,10 @@ static int read_d_out(job *j)
         const int refused = cli_got_width(c, &j->got, j->table->name, dim);
         if (refused) return refused;
     }
-    j->d_out = calloc(n + 1, sizeof *j->d_out);
-    if (!j->d_out) return no_memory(c);
+    const int refused = cli_got_f32(c, &j->got, &j->d_out);
     j->o.d_out = j->d_out;
     j->o.d_out_rows = rows;
-    const wte_status status = wte_convert(got->dtype, got->data, WTE_F32, j->d_out, n, NULL, &err);
-    return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
+    return refused;
 }
 
 static int check_usage(const cli *c)
@@ -176,7 +170,8 @@ static int check_usage(const cli *c)
         (!cli_given(c, "targets") || are_typed(cli_text(c, "targets"))))
         return cli_usage(c, "--ids-type belongs to --ids, and to --targets of a file");
     if (cli_given(c, "padding-id") && head && strcmp(op, "tied") != 0)
-        return cli_usage(c, "--padding-id says nothing about --op %s: a head trains every row", op);
+        return cli_usage(c, "--padding-id says nothing about --op '%s': a head trains every row",
+                         op);
     if (cli_given(c, "ids") && c->n_words > 1)
         return cli_usage(c, "both --ids and '%s' say what to look up", c->words[1]);
     if (!cli_given(c, "ids") && c->n_words == 1 && strcmp(c->words[0], "demo") != 0)
@@ -184,7 +179,7 @@ static int check_usage(const cli *c)
     if (cli_given(c, "d-out") && (all || head))
         return cli_usage(c, "--d-out is what comes back to one of them: --op lookup or --op bag");
     if (cli_given(c, "targets") && !all && !head)
-        return cli_usage(c, "--targets are predicted by a head: not by --op %s", op);
+        return cli_usage(c, "--targets are predicted by a head: not by --op '%s'", op);
     if (cli_given(c, "bag") && !all && strcmp(op, "bag") != 0)
         return cli_usage(c, "--bag says something only for --op bag");
     if (cli_unsigned(c, "bag", 1, &number) && number == 0)
@@ -192,7 +187,7 @@ static int check_usage(const cli *c)
     if (cli_unsigned(c, "columns", 1, &number) && number == 0)
         return cli_usage(c, "--columns 0 compares nothing");
     if (cli_real(c, "tolerance", 1, &tolerance) && !(tolerance > 0 && isfinite(tolerance)))
-        return cli_usage(c, "--tolerance %s: wants a number above 0", cli_text(c, "tolerance"));
+        return cli_refuse_value(c, "tolerance", "wants a number above 0");
     return CLI_DONE;
 }
 

@@ -163,22 +163,23 @@ static const cli_option options[] = {
 static int run(cli *c)
 {
     const cli_command *command = NULL;
-    if (cli_given(c, "man")) {
+    const bool man = cli_given(c, "man"), list = cli_given(c, "list");
+    if (man && list) return cli_usage(c, "--man and --list exclude each other");
+    if ((man || list) && c->n_words)
+        return cli_usage(c, "--%s is about all commands: '%s' says nothing", man ? "man" : "list",
+                         c->words[0]);
+    if (man) {
         print_man(stdout);
         return CLI_DONE;
     }
-    if (cli_given(c, "list")) {
+    if (list) {
         for (size_t i = 0; (command = cli_command_at(i)); i++) puts(command->name);
         return CLI_DONE;
     }
     if (c->n_words) {
         const char *name = c->words[0];
         command = cli_command_find(name);
-        if (!command) {
-            const char *near = cli_nearest_command(name);
-            if (near) return cli_usage(c, "no command '%s'; did you mean '%s'?", name, near);
-            return cli_usage(c, "no command '%s'", name);
-        }
+        if (!command) return cli_no_command(c, name);
     }
     cli_print_help(c, stdout, command);
     return CLI_DONE;

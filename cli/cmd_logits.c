@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "logits.h"
+#include "number.h"
 #include "open.h"
 #include "opt.h"
 
@@ -84,7 +85,7 @@ static int hidden_from_ids(logits_job *j)
     const cli *c = j->c;
     int n = 0, code = cli_input_table(c, j->head.model, &j->input);
     if (code) return code;
-    while (cli_repeated(c, "id", n)) n++;
+    n = (int)cli_times(c, "id");
     const size_t cols = (size_t)j->input->source.cols;
     void *stored = malloc(cols * wte_dtype_bytes(j->input->source.dtype) + 1);
     float *vectors = calloc((size_t)n * cols + 1, sizeof *vectors);
@@ -92,9 +93,9 @@ static int hidden_from_ids(logits_job *j)
     j->factor = j->head.as_model ? wte_model_config_of(j->head.model)->factor : 1;
     const bool room = stored && vectors && j->origin;
     if (!room) code = no_memory(j);
-    for (int i = 0; i < n && room && !code; i++) {
-        const char *word = cli_repeated(c, "id", i)->text;
-        code = cli_word_id(c, j->head.model, word, cli_given(c, "token"), &j->origin[i]);
+    const cli_value *v = cli_first(c, "id");
+    for (int i = 0; i < n && room && !code; i++, v = cli_next(c, v)) {
+        code = cli_word_id(c, j->head.model, v->text, cli_given(c, "token"), &j->origin[i]);
         if (!code) code = read_row(j, j->origin[i], stored, vectors + (size_t)i * cols);
     }
     free(stored);
@@ -110,6 +111,8 @@ static bool looks_typed(const char *text)
 {
     for (const char *at = text; *at; at++) {
         const bool begins = at == text || at[-1] == ',' || at[-1] == ' ';
+        const size_t dash = begins ? cli_false_dash(at) : 0; /* refused with a word about it */
+        if (dash) at += dash;
         if (!strchr("0123456789, ", *at) && !(*at == '-' && begins && at[1])) return false;
     }
     return text[strcspn(text, "0123456789")] != '\0';
@@ -117,22 +120,11 @@ static bool looks_typed(const char *text)
 
 static int typed_ids(const cli *c, const char *text, cli_ids *out)
 {
-    const size_t most = strlen(text) / 2 + 1;
-    int64_t *values = calloc(most, sizeof *values);
-    char *words = strdup(text);
-    size_t n = 0;
-    int code = CLI_DONE;
-    if (!values || !words) code = cli_say_fail(c, CLI_OUTPUT, "out of memory");
-    for (char *at = words; !code && at;) {
-        char *next = strpbrk(at, ", ");
-        if (next) *next++ = '\0';
-        if (*at && !cli_read_signed(at, &values[n++]))
-            code = cli_usage(c, "--ids: '%s' is no id: a whole number below 2^63", at);
-        at = next;
-    }
-    if (!code) code = cli_ids_typed(c, values, n, out);
+    int64_t *values = NULL;
+    uint64_t n = 0;
+    int code = cli_ids_list(c, "--ids", text, &values, &n);
+    if (!code) code = cli_ids_typed(c, values, (size_t)n, out);
     free(values);
-    free(words);
     return code;
 }
 
@@ -320,10 +312,10 @@ static int check_sampling(cli *c, logits_job *j)
     cli_unsigned(c, "seed", 0, &j->sample.seed);
     if (!(temperature == 0 ||
           (temperature >= LEAST_TEMPERATURE && temperature <= MOST_TEMPERATURE)))
-        return cli_usage(c, "--temperature %g: wants 0, or %g to %g", temperature,
-                         LEAST_TEMPERATURE, MOST_TEMPERATURE);
-    if (!(top_p >= 0 && top_p <= 1)) return cli_usage(c, "--top-p %g: wants 0 to 1", top_p);
-    if (!(min_p >= 0 && min_p <= 1)) return cli_usage(c, "--min-p %g: wants 0 to 1", min_p);
+        return cli_refuse_value(c, "temperature", "wants 0, or %g to %g", LEAST_TEMPERATURE,
+                                MOST_TEMPERATURE);
+    if (!(top_p >= 0 && top_p <= 1)) return cli_refuse_value(c, "top-p", "wants 0 to 1");
+    if (!(min_p >= 0 && min_p <= 1)) return cli_refuse_value(c, "min-p", "wants 0 to 1");
     j->sample.temperature = (float)temperature;
     j->sample.top_p = (float)top_p;
     j->sample.min_p = (float)min_p;
@@ -353,8 +345,8 @@ static int check_usage(cli *c, logits_job *j)
         strcmp(cli_text(c, "hidden"), "-") == 0)
         return cli_usage(c, "--hidden and --ids both read standard input");
     cli_unsigned(c, "top", 10, &top);
-    if (top == 0 || top > TOP_MOST)
-        return cli_usage(c, "--top %" PRIu64 ": wants 1 to %u", top, TOP_MOST);
+    if (top == 0) return cli_refuse_value(c, "top", "wants 1 to %u", TOP_MOST);
+    if (top > TOP_MOST) return cli_over_limit(c, "top", TOP_MOST);
     j->top = (uint32_t)top;
     j->kind = sample ? LOGITS_SAMPLE : ids ? LOGITS_CHOSEN : LOGITS_TOP;
     if (output && cli_binary_ok(c, cli_text(c, "output"))) return CLI_USAGE;

@@ -166,11 +166,12 @@ static int resolve_words(lookup_job *job)
 
 static int read_ignored(lookup_job *job)
 {
-    while (cli_repeated(job->c, "ignore-id", (int)job->n_ignore)) job->n_ignore++;
-    job->ignore = malloc((job->n_ignore ? job->n_ignore : 1) * sizeof *job->ignore);
+    const size_t n = cli_times(job->c, "ignore-id");
+    job->ignore = malloc((n + 1) * sizeof *job->ignore);
     if (!job->ignore) return cli_say_fail(job->c, CLI_OUTPUT, "out of memory");
-    for (size_t i = 0; i < job->n_ignore; i++)
-        job->ignore[i] = (int64_t)cli_repeated(job->c, "ignore-id", (int)i)->bits;
+    for (const cli_value *v = cli_first(job->c, "ignore-id"); v; v = cli_next(job->c, v))
+        job->ignore[job->n_ignore++] = (int64_t)v->bits;
+    job->n_ignore = cli_ids_sort(job->ignore, job->n_ignore);
     return CLI_DONE;
 }
 
@@ -207,8 +208,7 @@ static int open_all(lookup_job *job)
     if (cli_given(c, "dtype")) {
         job->type = wte_dtype_from_name(cli_text(c, "dtype"));
         if (!wte_dtype_converts(job->type))
-            return cli_usage(c, "--dtype %s: no element type that vectors are converted to",
-                             cli_text(c, "dtype"));
+            return cli_refuse_value(c, "dtype", "no element type that vectors are converted to");
     }
     code = read_ignored(job);
     if (!code) code = cli_given(c, "ids") ? cli_ids_open(c, &job->ids) : resolve_words(job);

@@ -275,14 +275,12 @@ static int check_usage(cli *c, job *j)
     cli_real(c, "label-smoothing", 0, &smoothing);
     cli_real(c, "z-loss", 0, &z);
     if (!(smoothing >= 0 && smoothing <= 1))
-        return cli_usage(c, "--label-smoothing %g: wants 0 to 1", smoothing);
-    if (!(z >= 0 && z <= MOST_Z)) return cli_usage(c, "--z-loss %g: wants 0 to %g", z, MOST_Z);
+        return cli_refuse_value(c, "label-smoothing", "wants 0 to 1");
+    if (!(z >= 0 && z <= MOST_Z)) return cli_refuse_value(c, "z-loss", "wants 0 to %g", MOST_Z);
     j->options.label_smoothing = (float)smoothing;
     j->options.z_loss = (float)z;
     j->options.sum = cli_given(c, "sum");
-    for (int i = 0; i < c->n_values; i++)
-        if (strcmp(c->values[i].option->name, "ignore-id") == 0)
-            j->options.ignore_id = (int64_t)c->values[i].bits;
+    if (cli_given(c, "ignore-id")) j->options.ignore_id = (int64_t)cli_first(c, "ignore-id")->bits;
     return CLI_DONE;
 }
 

@@ -7,6 +7,7 @@
 
 #include "got.h"
 #include "json.h"
+#include "number.h"
 #include "open.h"
 #include "opt.h"
 #include "out.h"
@@ -148,7 +149,14 @@ static int query_from_terms(job *j)
         const wte_status status = add_row(j, &j->terms[i], row, values, sum, &err);
         if (status != WTE_OK) code = cli_fail(c, status, CLI_SIDE_INPUT, &err);
     }
-    for (size_t i = 0; ready && !code && i < cols; i++) j->queries[i] = (float)sum[i];
+    for (size_t i = 0; ready && !code && i < cols; i++) {
+        j->queries[i] = (float)sum[i];
+        if (isinf(j->queries[i]) && isfinite(sum[i]))
+            code = cli_say_fail(c, CLI_IS_TYPED_SHAPE,
+                                "the sum has %.9g as number %zu, but f32 ends at 3.4028235e38; "
+                                "smaller weights point the same way",
+                                sum[i], i);
+    }
     j->n = 1;
     j->cols = cols;
     free(row);
@@ -160,19 +168,13 @@ static int query_from_terms(job *j)
 static int queries_from_vectors(job *j)
 {
     const cli *c = j->c;
-    wte_error err;
     int code = cli_got_read(c, "vector", &j->vector);
     if (!code) code = cli_got_width(c, &j->vector, j->table->name, j->table->dim);
     if (code) return code;
     const wte_got *got = &j->vector.got;
-    const size_t numbers = (size_t)(got->n * got->cols);
     j->n = got->n;
     j->cols = got->cols;
-    j->queries = calloc(numbers + 1, sizeof *j->queries);
-    if (!j->queries) return no_memory(c);
-    const wte_status status =
-        wte_convert(got->dtype, got->data, WTE_F32, j->queries, numbers, NULL, &err);
-    return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
+    return cli_got_f32(c, &j->vector, &j->queries);
 }
 
 /* Rows that are no answer: the terms, and special tokens. */

@@ -69,8 +69,7 @@ static int plan_size(const cli *c, plan *p)
     bool rows = cli_unsigned(c, "rows", 0, &p->rows), dim = cli_unsigned(c, "dim", 0, &p->dim);
     if (!rows || !dim) return cli_usage(c, "%s is missing", rows ? "--dim D" : "--rows R");
     p->dtype = wte_dtype_from_name(cli_text(c, "dtype"));
-    if (p->dtype == WTE_DTYPE_NONE)
-        return cli_usage(c, "--dtype %s: no such element type", cli_text(c, "dtype"));
+    if (p->dtype == WTE_DTYPE_NONE) return cli_refuse_value(c, "dtype", "no such element type");
     return CLI_DONE;
 }
 
@@ -88,7 +87,7 @@ static int check_kind(const cli *c, const plan *p)
     for (size_t i = 0; i < sizeof belongs / sizeof *belongs; i++) {
         bool fits = !zeros && (uniform ? belongs[i].uniform : belongs[i].normal);
         if (!fits && cli_given(c, belongs[i].name))
-            return cli_usage(c, "--%s says nothing about --init %s", belongs[i].name, p->kind);
+            return cli_usage(c, "--%s says nothing about --init '%s'", belongs[i].name, p->kind);
     }
     return CLI_DONE;
 }

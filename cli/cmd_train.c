@@ -99,7 +99,7 @@ static int check_options(const cli *c, const cli_train_method *method)
         for (size_t i = 0; methods[m]->own[i]; i++) {
             const char *name = methods[m]->own[i];
             if (cli_given(c, name) && !lists(method, name))
-                return cli_usage(c, "--%s says nothing about --method %s", name, method->name);
+                return cli_usage(c, "--%s says nothing about --method '%s'", name, method->name);
         }
     }
     return CLI_DONE;
@@ -115,7 +115,7 @@ static int check_values(const cli *c)
     for (size_t i = 0; i < sizeof not_below / sizeof *not_below; i++) {
         double value;
         if (cli_real(c, not_below[i], 1, &value) && !(value >= 0))
-            return cli_usage(c, "--%s %g: wants 0 or more", not_below[i], value);
+            return cli_refuse_value(c, not_below[i], "wants 0 or more");
     }
     for (size_t i = 0; i < sizeof above_zero / sizeof *above_zero; i++) {
         double value;
@@ -137,9 +137,9 @@ static int check_valid(const cli *c, const char *corpus)
     if (!valid || access(valid, R_OK) != 0) return CLI_DONE; /* told when it is opened */
     if (raw ? !other : cli_ids_is_npy(corpus) == other) return CLI_DONE;
     if (raw)
-        return cli_usage(c, "--valid %s is .npy, but --ids-type says that both files are raw",
+        return cli_usage(c, "--valid '%s' is .npy, but --ids-type says that both files are raw",
                          valid);
-    return cli_usage(c, "--valid %s is %s, but %s is %s: numbers of ids are not those of words",
+    return cli_usage(c, "--valid '%s' is %s, but '%s' is %s: numbers of ids are not those of words",
                      valid, other ? "ids in .npy" : "no .npy", corpus,
                      other ? "a text" : "ids in .npy");
 }

@@ -293,28 +293,23 @@ static void json_analogies(cli_json *json, const eval_analogies *a)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static int count_given(const cli *c, const char *option)
-{
-    int n = 0;
-    while (cli_repeated(c, option, n)) n++;
-    return n;
-}
-
 int eval_words_run(eval_job *j)
 {
     const cli *c = j->c;
     int code = CLI_DONE;
-    j->n_similarity = count_given(c, "similarity");
-    j->n_analogies = count_given(c, "analogy");
+    j->n_similarity = (int)cli_times(c, "similarity");
+    j->n_analogies = (int)cli_times(c, "analogy");
     j->similarity = calloc((size_t)j->n_similarity + 1, sizeof *j->similarity);
     j->analogies = calloc((size_t)j->n_analogies + 1, sizeof *j->analogies);
     if (!j->similarity || !j->analogies) return no_memory(j);
-    for (int i = 0; !code && i < j->n_similarity; i++) {
-        j->similarity[i].path = cli_repeated(c, "similarity", i)->text;
+    const cli_value *v = cli_first(c, "similarity");
+    for (int i = 0; !code && v; i++, v = cli_next(c, v)) {
+        j->similarity[i].path = v->text;
         code = run_similarity(j, &j->similarity[i]);
     }
-    for (int i = 0; !code && i < j->n_analogies; i++) {
-        j->analogies[i].path = cli_repeated(c, "analogy", i)->text;
+    v = cli_first(c, "analogy");
+    for (int i = 0; !code && v; i++, v = cli_next(c, v)) {
+        j->analogies[i].path = v->text;
         code = run_analogies(j, &j->analogies[i]);
     }
     return code;

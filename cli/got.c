@@ -4,15 +4,17 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "accepted.h"
+#include "number.h"
 #include "out.h"
 
-#define SEPARATORS  ", \t\n[]\"" /* quotes stand around "NaN" in JSON */
-#define NUMBER_TEXT 400          /* longer than any f64 is written */
+#define SEPARATORS  ", \t\n\r[]\""
+#define NUMBER_TEXT 400 /* longer than any f64 is written */
 
 /* Numbers as people have them: typed, or copied from what a program printed, with a word before the
  * list and perhaps something after it ("tensor([[-0.4, 0.9]], grad_fn=...)"). *list gets the
@@ -29,8 +31,11 @@ static bool looks_typed(const char *text, const char **list, size_t *n)
     }
     for (size_t i = 0; i < *n; i++) {
         const char c = (*list)[i];
+        const size_t dash = cli_false_dash(*list + i);
         digit |= isdigit((unsigned char)c) || (i && c == ',');
-        if (!isdigit((unsigned char)c) && !strchr("+-.eEnaNiIfFtTyY" SEPARATORS, c)) return false;
+        if (!dash && !isdigit((unsigned char)c) && !strchr("+-.eEnaNiIfFtTyY" SEPARATORS, c))
+            return false;
+        if (dash) i += dash - 1;
     }
     return digit;
 }
@@ -40,6 +45,7 @@ static bool read_number(const char *text, size_t n, double *value, double *half_
 {
     char number[NUMBER_TEXT], unit[32];
     int64_t exponent = 0, decimals = 0;
+    *value = 0;
     if (n >= sizeof number) return false;
     for (size_t i = 0; i < n; i++) number[i] = (char)tolower((unsigned char)text[i]);
     number[n] = '\0';
@@ -53,34 +59,33 @@ static bool read_number(const char *text, size_t n, double *value, double *half_
     return exponent > -100000 && exponent < 100000 && cli_read_real(unit, half_unit);
 }
 
-static size_t count_numbers(const char *text)
+static cli_fields numbers_of(const char *text, const char *what)
 {
-    size_t n = 0;
-    for (const char *at = text + strspn(text, SEPARATORS); *at; n++) {
-        at += strcspn(at, SEPARATORS);
-        at += strspn(at, SEPARATORS);
-    }
-    return n;
+    /* quotes stand around "NaN" in JSON */
+    return (cli_fields){ .at = text, .blanks = " \t\n\r\"", .brackets = true, .what = what };
 }
 
 static int read_typed(const cli *c, const char *option, const char *text, cli_got *out)
 {
-    const size_t n = count_numbers(text);
-    double *values = malloc(n * sizeof *values);
-    out->typed = true;
+    cli_hint hint;
     snprintf(out->option, sizeof out->option, "--%s", option);
+    out->typed = true;
     out->from = out->option;
+    cli_fields f = numbers_of(text, out->from);
+    while (cli_fields_next(&f)) continue;
+    if (f.missing) return cli_fields_refuse(c, &f);
+    const size_t n = (size_t)f.count;
+    double *values = malloc((n + 1) * sizeof *values);
     out->data = values;
-    out->half_unit = malloc(n * sizeof *out->half_unit);
+    out->half_unit = malloc((n + 1) * sizeof *out->half_unit);
     if (!values || !out->half_unit) return cli_say_fail(c, CLI_OUTPUT, "out of memory");
-    size_t i = 0;
-    for (const char *at = text + strspn(text, SEPARATORS); *at; i++) {
-        const size_t len = strcspn(at, SEPARATORS);
-        if (!read_number(at, len, &values[i], &out->half_unit[i]))
-            return cli_usage(c, "--%s: '%.*s' is no number", option, (int)len, at);
-        at += len;
-        at += strspn(at, SEPARATORS);
-    }
+    f = numbers_of(text, out->from);
+    for (size_t i = 0; cli_fields_next(&f); i++)
+        if (!read_number(f.text, f.n, &values[i], &out->half_unit[i]))
+            return cli_usage(c, "--%s: '%.*s' is %s%s", option, (int)f.n, f.text,
+                             isinf(values[i]) ? "beyond what f64 holds" : "no number",
+                             cli_dash_hint(&hint, f.text, f.n));
+    if (n == 0) return cli_usage(c, "--%s: there are no numbers in it", option);
     out->got = (wte_got){ values, WTE_F64, 0, 1, n, out->half_unit };
     return CLI_DONE;
 }
@@ -161,7 +166,6 @@ int cli_got_read(const cli *c, const char *option, cli_got *out)
     const char *text = cli_text(c, option), *list;
     size_t n;
     *out = (cli_got){ .typed = false };
-    if (!*text) return cli_usage(c, "--%s: neither numbers nor a file", option);
     if (!looks_typed(text, &list, &n)) {
         if (strpbrk(text, ", \t\n[") && access(text, F_OK) != 0)
             return cli_usage(c, "--%s '%s': neither numbers nor a file", option, text);
@@ -180,6 +184,30 @@ int cli_got_width(const cli *c, const cli_got *got, const char *table, uint64_t 
     return cli_say_fail(c, got->typed ? CLI_USAGE : CLI_INPUT,
                         "%s: %" PRIu64 " numbers in a vector, but a row of %s has %" PRIu64,
                         got->from, got->got.cols, table, dim);
+}
+
+int cli_got_f32(const cli *c, const cli_got *got, float **out)
+{
+    const size_t n = (size_t)(got->got.n * got->got.cols);
+    const size_t each = wte_dtype_bytes(got->got.dtype);
+    wte_error err;
+    *out = calloc(n + 1, sizeof **out);
+    if (!*out) return cli_say_fail(c, CLI_OUTPUT, "out of memory for %zu numbers", n);
+    const wte_status status =
+        wte_convert(got->got.dtype, got->got.data, WTE_F32, *out, n, NULL, &err);
+    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_INPUT, &err);
+    for (size_t i = 0; i < n && got->got.dtype != WTE_F32; i++) {
+        double value = 0;
+        if (!isinf((*out)[i]) ||
+            wte_convert(got->got.dtype, (const char *)got->got.data + i * each, WTE_F64, &value, 1,
+                        NULL, NULL) != WTE_OK ||
+            isinf(value))
+            continue;
+        return cli_say_fail(c, got->typed ? CLI_IS_TYPED_SHAPE : CLI_IS_FILE_SHAPE,
+                            "%s: number %zu is %.9g, but f32 ends at 3.4028235e38", got->from, i,
+                            value);
+    }
+    return CLI_DONE;
 }
 
 void cli_got_clear(cli_got *got)

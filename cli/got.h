@@ -20,5 +20,8 @@ typedef struct cli_got {
 int cli_got_read(const cli *c, const char *option, cli_got *out);
 /* Whether a vector has as many numbers as a row of that table. */
 int cli_got_width(const cli *c, const cli_got *got, const char *table, uint64_t dim);
+/* All of its numbers as f32, from malloc, also when it fails; a number beyond f32 is an error, an
+ * infinity is none. 0, or the exit code after a message. */
+int cli_got_f32(const cli *c, const cli_got *got, float **out);
 void cli_got_clear(cli_got *got); /* also of a zeroed one */
 #endif

@@ -174,7 +174,6 @@ int cli_head_take(cli_head *h, float *vectors, uint64_t n, uint64_t dim)
 
 int cli_head_hidden(cli_head *h)
 {
-    wte_error err;
     char head[256];
     int code = cli_got_read(h->c, "hidden", &h->got);
     if (code) return code;
@@ -184,15 +183,10 @@ int cli_head_hidden(cli_head *h)
     snprintf(head, sizeof head, "the head %s", h->table->name);
     code = cli_got_width(h->c, &h->got, head, h->table->dim);
     if (code || taken) return code;
-    const size_t numbers = (size_t)(got->n * got->cols);
-    h->widened = calloc(numbers + 1, sizeof *h->widened);
-    if (!h->widened) return no_memory(h);
-    const wte_status status =
-        wte_convert(got->dtype, got->data, WTE_F32, h->widened, numbers, NULL, &err);
-    if (status != WTE_OK) return cli_fail(h->c, status, CLI_SIDE_INPUT, &err);
+    code = cli_got_f32(h->c, &h->got, &h->widened);
     h->hidden.data = h->widened;
     h->hidden.dtype = WTE_F32;
-    return CLI_DONE;
+    return code;
 }
 
 wte_hidden cli_head_part(const cli_head *h, uint64_t first, uint64_t n)

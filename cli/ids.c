@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "number.h"
 #include "out.h"
 
 #define PIECE 16384 /* bytes read at once */
@@ -30,6 +31,25 @@ int cli_ids_typed(const cli *c, const int64_t *values, size_t n, cli_ids *out)
     out->rank = 1;
     out->shape[0] = n;
     return CLI_DONE;
+}
+
+int cli_ids_list(const cli *c, const char *what, const char *text, int64_t **out, uint64_t *n)
+{
+    cli_fields f = { .at = text, .blanks = " \t\n\r", .what = what };
+    cli_hint hint;
+    *n = 0;
+    *out = calloc(strlen(text) / 2 + 1, sizeof **out);
+    if (!*out) return cli_say_fail(c, CLI_OUTPUT, "out of memory");
+    while (cli_fields_next(&f)) {
+        char word[32];
+        const bool fits = f.n < sizeof word;
+        memcpy(word, f.text, fits ? f.n : 0);
+        word[fits ? f.n : 0] = '\0';
+        if (!cli_read_signed(word, &(*out)[(*n)++]))
+            return cli_usage(c, "%s: '%.*s' is no id: a whole number below 2^63%s", what, (int)f.n,
+                             f.text, cli_dash_hint(&hint, f.text, f.n));
+    }
+    return f.missing ? cli_fields_refuse(c, &f) : CLI_DONE;
 }
 
 /* All of a stream that cannot be read twice, after the n bytes of `start`. */
@@ -63,7 +83,16 @@ typedef struct text_reader {
     uint64_t at, line;
     char word[32];
     size_t n_word;
+    char before; /* ',' or '1', a number; blanks do not count */
 } text_reader;
+
+/* A comma that no number stands before, or behind. */
+static int refuse_comma(const text_reader *r)
+{
+    return cli_say_fail(r->c, CLI_INPUT,
+                        "%s: line %" PRIu64 ": an empty field: nothing stands %s the comma",
+                        r->ids->from, r->line, r->before == ',' ? "behind" : "before");
+}
 
 static int end_word(text_reader *r)
 {
@@ -84,6 +113,7 @@ static int end_word(text_reader *r)
             r->c, CLI_INPUT, "%s: line %" PRIu64 ": '%s' is no id (ids are whole numbers)%s",
             ids->from, r->line, r->word, ids->count ? "" : "; for raw numbers give --ids-type");
     ids->count++;
+    r->before = '1';
     return CLI_DONE;
 }
 
@@ -91,6 +121,10 @@ static int take_byte(text_reader *r, char byte)
 {
     if (isspace((unsigned char)byte) || byte == ',') {
         int code = end_word(r);
+        if (!code && byte == ',') {
+            if (r->before != '1') return refuse_comma(r);
+            r->before = ',';
+        }
         if (byte == '\n') r->line++;
         return code;
     }
@@ -109,18 +143,23 @@ static int take_byte(text_reader *r, char byte)
                         r->ids->from, r->line, r->word);
 }
 
-/* Numbers parted by white space or commas. */
+#define MARK "\xef\xbb\xbf" /* of UTF-8, as some editors put it before a text */
+
+/* Numbers parted by white space or by one comma each. */
 static int read_text(const cli *c, cli_ids *ids, FILE *stream, const char *start, size_t n)
 {
     text_reader r = { .c = c, .ids = ids, .line = 1 };
     char piece[PIECE];
     int code = CLI_DONE;
     memcpy(piece, start, n);
+    size_t skip = n >= strlen(MARK) && memcmp(start, MARK, strlen(MARK)) == 0 ? strlen(MARK) : 0;
     do {
-        for (size_t i = 0; i < n && !code; i++) code = take_byte(&r, piece[i]);
+        for (size_t i = skip; i < n && !code; i++) code = take_byte(&r, piece[i]);
         n = code ? 0 : fread(piece, 1, sizeof piece, stream);
+        skip = 0;
     } while (n && !code);
     if (!code) code = end_word(&r);
+    if (!code && r.before == ',') code = refuse_comma(&r);
     if (!code && ferror(stream)) code = cli_say_fail(c, CLI_INPUT, "%s: cannot read", ids->from);
     ids->memory = r.values;
     ids->type = WTE_I64;
@@ -248,7 +287,6 @@ static int open_named(const cli *c, const char *option, const char *type, cli_id
     const char *path = cli_text(c, option);
     bool from_stdin = strcmp(path, "-") == 0;
     *out = (cli_ids){ .from = from_stdin ? "standard input" : path };
-    if (!*path) return cli_usage(c, "--%s names no file", option);
     if (type) out->type = wte_dtype_from_name(type);
     FILE *stream = from_stdin ? stdin : fopen(path, "rb");
     if (!stream) return cli_read_fail(c, path, errno);
@@ -401,11 +439,24 @@ const char *cli_ids_text(const cli_ids *ids, int64_t value, char buf[32])
     return buf;
 }
 
-static bool is_ignored(int64_t id, const int64_t *ignore, size_t n_ignore)
+static int by_value(const void *a, const void *b)
 {
-    for (size_t i = 0; i < n_ignore; i++)
-        if (ignore[i] == id) return true;
-    return false;
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t cli_ids_sort(int64_t *ids, size_t n)
+{
+    size_t kept = 0;
+    qsort(ids, n, sizeof *ids, by_value);
+    for (size_t i = 0; i < n; i++)
+        if (!i || ids[i] != ids[i - 1]) ids[kept++] = ids[i];
+    return kept;
+}
+
+bool cli_ids_among(const int64_t *sorted, size_t n, int64_t id)
+{
+    return n && bsearch(&id, sorted, n, sizeof id, by_value);
 }
 
 int cli_ids_check(const cli *c, const cli_ids *ids, uint64_t rows, const int64_t *ignore,
@@ -419,7 +470,7 @@ int cli_ids_check(const cli *c, const cli_ids *ids, uint64_t rows, const int64_t
         int code = cli_ids_read(c, ids, at, n, piece);
         if (code) return code;
         for (size_t i = 0; i < n; i++) {
-            if (!cli_ids_beyond(ids, piece[i]) && is_ignored(piece[i], ignore, n_ignore)) {
+            if (!cli_ids_beyond(ids, piece[i]) && cli_ids_among(ignore, n_ignore, piece[i])) {
                 report->ignored++;
                 continue;
             }

@@ -32,6 +32,9 @@ typedef struct cli_ids {
 /* Take n ids that cli_word_id gave; they are copied. All return 0, or the exit code after a
  * message. */
 int cli_ids_typed(const cli *c, const int64_t *values, size_t n, cli_ids *out);
+/* A typed list of whole numbers, parted by commas or blanks; *out is from malloc, also on failure.
+ */
+int cli_ids_list(const cli *c, const char *what, const char *text, int64_t **out, uint64_t *n);
 /* What --ids and --ids-type name. */
 int cli_ids_open(const cli *c, cli_ids *out);
 /* The same for another option than --ids, in text or .npy (raw only with --ids-type). */
@@ -47,7 +50,11 @@ int cli_ids_read(const cli *c, const cli_ids *ids, uint64_t at, size_t n, int64_
 bool cli_ids_beyond(const cli_ids *ids, int64_t value);
 /* The id in digits. */
 const char *cli_ids_text(const cli_ids *ids, int64_t value, char buf[32]);
-/* Read all; count those outside 0 .. rows - 1 that ignore does not name, and note the first few. */
+/* Ascending, each once; returns how many are left. */
+size_t cli_ids_sort(int64_t *ids, size_t n);
+bool cli_ids_among(const int64_t *sorted, size_t n, int64_t id);
+/* Read all; count those outside 0 .. rows - 1 that ignore, which ascends, does not name, and note
+ * the first few. */
 int cli_ids_check(const cli *c, const cli_ids *ids, uint64_t rows, const int64_t *ignore,
                   size_t n_ignore, wte_bad_ids *report);
 void cli_ids_close(cli_ids *ids); /* also of a zeroed one */

@@ -8,6 +8,24 @@
 #include <string.h>
 #include <wte/base.h>
 
+/* The code point of a valid character of n bytes. */
+static unsigned code_of(const char *at, size_t n)
+{
+    static const unsigned first_bits[4] = { 0x7f, 0x1f, 0x0f, 0x07 };
+    unsigned code = (unsigned char)at[0] & first_bits[n - 1];
+    for (size_t i = 1; i < n; i++) code = code << 6 | ((unsigned char)at[i] & 0x3fu);
+    return code;
+}
+
+/* \uXXXX, from U+10000 on as a surrogate pair. */
+static void put_escape(FILE *out, unsigned code)
+{
+    if (code < 0x10000)
+        fprintf(out, "\\u%04x", code);
+    else
+        fprintf(out, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+}
+
 static void put_string(FILE *out, const void *text, size_t bytes)
 {
     const char *at = text;
@@ -23,11 +41,7 @@ static void put_string(FILE *out, const void *text, size_t bytes)
         } else if (safe) {
             fwrite(at, 1, n, out);
         } else {
-            /* unsafe characters lie below U+10000: one escape each */
-            static const unsigned first_bits[4] = { 0, 0x7f, 0x1f, 0x0f };
-            unsigned code = (unsigned char)at[0] & first_bits[n & 3];
-            for (size_t i = 1; i < n; i++) code = code << 6 | ((unsigned char)at[i] & 0x3fu);
-            fprintf(out, "\\u%04x", code);
+            put_escape(out, code_of(at, n));
         }
         at += n;
         left -= n;

@@ -111,9 +111,7 @@ static int look_at_row(void *ctx, const batch *b, size_t i)
 static bool is_row(const lookup_job *job, int64_t id)
 {
     if (id < 0 || (uint64_t)id >= job->table->source.rows) return false;
-    for (size_t i = 0; i < job->n_ignore; i++)
-        if (job->ignore[i] == id) return false;
-    return true;
+    return !cli_ids_among(job->ignore, job->n_ignore, id);
 }
 
 static int print_row(void *ctx, const batch *b, size_t i)

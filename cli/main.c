@@ -43,9 +43,7 @@ static int find_command(cli *c, int argc, char **argv)
     if (strcmp(name, "--version") == 0) name = "version";
     c->command = cli_command_find(name);
     if (c->command) return CLI_DONE;
-    const char *near = cli_nearest_command(name);
-    if (near) return cli_usage(c, "no command '%s'; did you mean '%s'?", name, near);
-    return cli_usage(c, "no command '%s'", name);
+    return cli_no_command(c, name);
 }
 
 static int run_command(cli *c, int argc, char **argv)

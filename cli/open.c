@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "number.h"
 #include "out.h"
 
 /* A vocabulary is read by default when that costs no more than a few milliseconds. */
@@ -67,7 +68,6 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
 {
     wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
     wte_error err;
-    if (!*path) return cli_usage(c, "MODEL is an empty word");
     wte_file_options file;
     cli_file_options(c, &file);
     opt.file = &file;
@@ -137,18 +137,22 @@ int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text
         if (cli_read_signed(word, id)) return CLI_DONE;
         return beyond(c, m, word);
     }
+    cli_hint hint;
+    cli_dash_hint(&hint, word, strlen(word));
     const wte_vocab *vocab = wte_model_vocab(m);
     if (!vocab) {
         const char *problem = wte_model_vocab_problem(m);
         if (*problem) return cli_say_fail(c, CLI_INPUT, "%s", problem);
-        return cli_say_fail(c, CLI_USAGE,
+        return cli_say_fail(c, CLI_IS_TYPED_TOKEN,
                             "'%s' is no id (whole numbers are), and %s has no vocabulary in which "
-                            "to find a token",
-                            word, wte_model_path(m));
+                            "to find a token%s",
+                            word, wte_model_path(m), hint.text);
     }
     wte_error err;
     uint64_t found, others;
     wte_status status = wte_vocab_find(vocab, word, strlen(word), &found, &others, &err);
+    if (status == WTE_E_NOT_FOUND && hint.text[0])
+        return cli_say_fail(c, CLI_IS_TYPED_TOKEN, "%s%s", err.message, hint.text);
     if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_TYPED, &err);
     if (others)
         cli_note(c, "'%s' is the text of %llu more token%s; id %llu is taken", word,

@@ -3,11 +3,11 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "number.h"
 #include "out.h"
 
 /* Options that every command takes, and those that CLI_WITH_... adds. */
@@ -70,9 +70,14 @@ static const cli_option *find_letter(const cli_command *command, char letter)
     return NULL;
 }
 
-/* Edits (insert, remove, change, swap of neighbours) that turn a into b; names of options and
- * commands are short, so longer texts are simply far. */
+/* Edits (insert, remove, change, swap of neighbours) that turn a into b, whatever their case; names
+ * of options and commands are short, so longer texts are simply far. */
 #define NEAR_CAP 32
+static int lower(char c)
+{
+    return tolower((unsigned char)c);
+}
+
 static size_t distance(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b), d[NEAR_CAP + 1][NEAR_CAP + 1];
@@ -83,7 +88,7 @@ static size_t distance(const char *a, const char *b)
                 d[i][k] = i + k;
                 continue;
             }
-            size_t best = d[i - 1][k - 1] + (a[i - 1] != b[k - 1]);
+            size_t best = d[i - 1][k - 1] + (lower(a[i - 1]) != lower(b[k - 1]));
             if (d[i - 1][k] + 1 < best) best = d[i - 1][k] + 1;
             if (d[i][k - 1] + 1 < best) best = d[i][k - 1] + 1;
             bool swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
@@ -98,21 +103,42 @@ static size_t distance(const char *a, const char *b)
 static void consider(const char *name, const char *candidate, const char **best, size_t *least)
 {
     size_t n = strlen(name), far = distance(name, candidate);
-    if (n >= 2 && strncmp(name, candidate, n) == 0) far = 1;
+    if (n >= 2 && far && strncmp(name, candidate, n) == 0) far = 1;
     if (far <= 1 + n / 4 && far < *least) {
         *best = candidate;
         *least = far;
     }
 }
 
-const char *cli_nearest_command(const char *name)
+/* Past all dashes at the start, also those that only look like one. */
+static const char *behind_dashes(const char *word, bool *any_false)
 {
+    *any_false = false;
+    for (size_t n = 1; n; word += n) {
+        n = cli_false_dash(word);
+        *any_false |= n > 0;
+        if (!n) n = *word == '-';
+    }
+    return word;
+}
+
+int cli_no_command(const cli *c, const char *name)
+{
+    static const char *const alone[] = { "help", "version" };
     const char *best = NULL;
     size_t least = SIZE_MAX;
+    bool false_dash;
+    const char *bare = behind_dashes(name, &false_dash);
     const cli_command *command;
+    for (size_t i = 0; bare > name && i < sizeof alone / sizeof *alone; i++)
+        consider(bare, alone[i], &best, &least);
+    if (best) return cli_usage(c, "no command '%s'; did you mean '--%s'?", name, best);
+    if (bare > name && *bare)
+        return cli_usage(c, "no command '%s': options stand behind the command", name);
     for (size_t i = 0; (command = cli_command_at(i)); i++)
         consider(name, command->name, &best, &least);
-    return best;
+    if (best) return cli_usage(c, "no command '%s'; did you mean '%s'?", name, best);
+    return cli_usage(c, "no command '%s'", name);
 }
 
 static const char *nearest_option(const cli_command *command, const char *name)
@@ -122,44 +148,6 @@ static const char *nearest_option(const cli_command *command, const char *name)
     const cli_option *o;
     for (size_t i = 0; (o = cli_option_at(command, i)); i++) consider(name, o->name, &best, &least);
     return best;
-}
-
-static bool read_unsigned(const char *text, uint64_t *out)
-{
-    *out = 0;
-    if (!isdigit((unsigned char)text[0])) return false;
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*end || errno) return false;
-    *out = value;
-    return true;
-}
-
-bool cli_read_signed(const char *text, int64_t *out)
-{
-    *out = 0;
-    if (!isdigit((unsigned char)text[text[0] == '-'])) return false;
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (*end || errno) return false;
-    *out = value;
-    return true;
-}
-
-bool cli_read_real(const char *text, double *out)
-{
-    *out = 0;
-    const char *digits = text + (text[0] == '-' || text[0] == '+');
-    bool starts = isdigit((unsigned char)digits[0]) || digits[0] == '.' ||
-                  strncmp(digits, "inf", 3) == 0 || strncmp(digits, "nan", 3) == 0;
-    if (!starts || strpbrk(digits, "xX(")) return false;
-    char *end;
-    double value = strtod(text, &end); /* the locale is never set, so the point is a point */
-    if (end == text || *end) return false;
-    *out = value;
-    return true;
 }
 
 static bool is_choice(const char *choices, const char *text)
@@ -181,33 +169,56 @@ static const char *read_value(cli_value *v)
     case CLI_FLAG:
     case CLI_TEXT: return NULL;
     case CLI_UNSIGNED:
-        return read_unsigned(v->text, &v->bits) ? NULL : "a number from 0 to 2^64 - 1";
+        return cli_read_unsigned(v->text, &v->bits) ? NULL : "a number from 0 to 2^64 - 1";
     case CLI_SIGNED:
         if (!cli_read_signed(v->text, &signed_value)) return "a number from -2^63 to 2^63 - 1";
         v->bits = (uint64_t)signed_value;
         return NULL;
     case CLI_SEED:
-        if (read_unsigned(v->text, &v->bits)) return NULL;
+        if (cli_read_unsigned(v->text, &v->bits)) return NULL;
         if (!cli_read_signed(v->text, &signed_value)) return "a number from -2^63 to 2^64 - 1";
         v->bits = (uint64_t)signed_value;
         return NULL;
-    case CLI_REAL: return cli_read_real(v->text, &v->real) ? NULL : "a decimal number";
+    case CLI_REAL:
+        if (cli_read_real(v->text, &v->real)) return NULL;
+        return isinf(v->real) ? "a number that f64 holds, below 1.8e308" : "a decimal number";
     case CLI_CHOICE: return is_choice(v->option->metavar, v->text) ? NULL : v->option->metavar;
     }
     return "another kind of value";
 }
 
+static cli_given_option *given_option(cli *c, const cli_option *o)
+{
+    for (int i = 0; i < c->n_given; i++)
+        if (c->given[i].option == o) return &c->given[i];
+    return NULL;
+}
+
 static int add_value(cli *c, const cli_option *o, const char *text)
 {
-    for (int i = 0; i < c->n_values && !o->repeats && o->kind != CLI_FLAG; i++)
-        if (c->values[i].option == o)
-            return cli_usage(c, "--%s is given twice: '%s' and '%s'", o->name, c->values[i].text,
-                             text);
-    cli_value *v = &c->values[c->n_values++];
+    cli_given_option *given = given_option(c, o);
+    cli_hint hint;
+    if (given && !o->repeats && o->kind != CLI_FLAG)
+        return cli_usage(c, "--%s is given twice: '%s' and '%s'", o->name,
+                         c->values[given->first].text, text);
+    if (text && !*text)
+        return cli_usage(c, "--%s is given an empty word; it takes %s", o->name, o->metavar);
+    const int number = c->n_values++;
+    cli_value *v = &c->values[number];
     v->option = o;
     v->text = text;
+    if (given) {
+        c->values[given->last].next = number;
+        given->last = number;
+        given->times++;
+    } else {
+        assert(c->n_given < CLI_OPTIONS_MOST);
+        c->given[c->n_given++] = (cli_given_option){ o, number, number, 1 };
+    }
     const char *wanted = read_value(v);
-    if (wanted) return cli_usage(c, "--%s %s: wants %s", o->name, text, wanted);
+    if (wanted)
+        return cli_usage(c, "--%s '%s': wants %s%s", o->name, text, wanted,
+                         cli_dash_hint(&hint, text, strlen(text)));
     return CLI_DONE;
 }
 
@@ -222,8 +233,8 @@ static int parse_long(cli *c, int left, char **argv, int *used)
         char *bare = strndup(name, n);
         const char *near = bare ? nearest_option(c->command, bare) : NULL;
         free(bare);
-        if (near) return cli_usage(c, "no option --%.*s; did you mean --%s?", (int)n, name, near);
-        return cli_usage(c, "no option --%.*s", (int)n, name);
+        if (near) return cli_usage(c, "no option '--%.*s'; did you mean --%s?", (int)n, name, near);
+        return cli_usage(c, "no option '--%.*s'", (int)n, name);
     }
     if (o->kind == CLI_FLAG) {
         if (value)
@@ -236,13 +247,30 @@ static int parse_long(cli *c, int left, char **argv, int *used)
     return add_value(c, o, argv[1]);
 }
 
+/* At a character that is no letter of an option; it may take several bytes. */
+static int refuse_letter(const cli *c, const char *at, const char *word)
+{
+    bool safe;
+    const int n = (int)wte_utf8_next(at, strlen(at), &safe);
+    const char other = isupper((unsigned char)*at) ? (char)tolower((unsigned char)*at)
+                                                   : (char)toupper((unsigned char)*at);
+    const char *near = nearest_option(c->command, word + 1);
+    if (near && word[2])
+        return cli_usage(c, "no option '-%.*s' in '%s'; did you mean --%s?", n ? n : 1, at, word,
+                         near);
+    if (other != *at && find_letter(c->command, other))
+        return cli_usage(c, "no option '-%.*s' in '%s'; did you mean -%c?", n ? n : 1, at, word,
+                         other);
+    return cli_usage(c, "no option '-%.*s' in '%s'", n ? n : 1, at, word);
+}
+
 /* One "-v", "-qv", "-oFILE" or "-o FILE". */
 static int parse_letters(cli *c, int left, char **argv, int *used)
 {
     *used = 1;
     for (const char *at = argv[0] + 1; *at; at++) {
         const cli_option *o = find_letter(c->command, *at);
-        if (!o) return cli_usage(c, "no option -%c in '%s'", *at, argv[0]);
+        if (!o) return refuse_letter(c, at, argv[0]);
         if (o->kind == CLI_FLAG) {
             int code = add_value(c, o, NULL);
             if (code) return code;
@@ -261,6 +289,32 @@ static bool is_word(const char *arg)
 {
     if (arg[0] != '-' || arg[1] == '\0') return true;
     return isdigit((unsigned char)arg[1]) || (arg[1] == '.' && isdigit((unsigned char)arg[2]));
+}
+
+/* A word that begins with a dash that is none, and goes on as an option does: editors and chat
+ * programs make it of "--". What else begins so is a word. */
+static int refuse_dash(const cli *c, const char *word)
+{
+    bool found;
+    const char *name = behind_dashes(word, &found);
+    if (!found) return CLI_DONE;
+    const size_t n = strcspn(name, "=");
+    const cli_option *o = find_option(c->command, name, n);
+    const bool letter = !o && n == 1 && find_letter(c->command, *name);
+    if (!o && !letter) return CLI_DONE;
+    return cli_usage(c,
+                     "'%s' begins with a dash that is not '-'; did you mean '%s%s'? (behind -- "
+                     "it is a word)",
+                     word, letter ? "-" : "--", name);
+}
+
+static int take_word(cli *c, char *word)
+{
+    if (!*word)
+        return cli_usage(c, "argument %d is an empty word; it takes %s", c->n_words + 1,
+                         *c->command->synopsis ? c->command->synopsis : "none");
+    c->words[c->n_words++] = word;
+    return CLI_DONE;
 }
 
 static int check_words(const cli *c)
@@ -284,8 +338,8 @@ static int check_threads(const cli *c)
     if (!find_option(c->command, "threads", strlen("threads"))) return CLI_DONE;
     if (!cli_unsigned(c, "threads", 1, &threads) || (threads >= 1 && threads <= THREADS_MOST))
         return CLI_DONE;
-    return cli_usage(c, "--threads %s: wants a number from 1 to %d", cli_text(c, "threads"),
-                     THREADS_MOST);
+    if (threads == 0) return cli_refuse_value(c, "threads", "wants 1 to %d", THREADS_MOST);
+    return cli_over_limit(c, "threads", THREADS_MOST);
 }
 
 int cli_parse(cli *c, int argc, char **argv)
@@ -299,9 +353,12 @@ int cli_parse(cli *c, int argc, char **argv)
     for (int i = 0, used; i < argc; i += used) {
         int code = CLI_DONE;
         used = 1;
-        if (ended || is_word(argv[i]))
-            c->words[c->n_words++] = argv[i];
-        else if (strcmp(argv[i], "--") == 0)
+        if (ended)
+            code = take_word(c, argv[i]);
+        else if (is_word(argv[i])) {
+            code = refuse_dash(c, argv[i]);
+            if (!code) code = take_word(c, argv[i]);
+        } else if (strcmp(argv[i], "--") == 0)
             ended = true;
         else if (argv[i][1] == '-')
             code = parse_long(c, argc - i, argv + i, &used);
@@ -326,14 +383,20 @@ void cli_parse_clear(cli *c)
     c->n_words = c->n_values = 0;
 }
 
-/* The last one wins; it can only differ from the first for options that repeat, and flags. */
-static const cli_value *last_value(const cli *c, const char *name, const cli_option **option)
+static const cli_given_option *find_given(const cli *c, const char *name, const cli_option **option)
 {
     *option = find_option(c->command, name, strlen(name));
     assert(*option);
-    for (int i = c->n_values; i-- > 0;)
-        if (c->values[i].option == *option) return &c->values[i];
+    for (int i = 0; i < c->n_given; i++)
+        if (c->given[i].option == *option) return &c->given[i];
     return NULL;
+}
+
+/* The last one wins; it can only differ from the first for options that repeat, and flags. */
+static const cli_value *last_value(const cli *c, const char *name, const cli_option **option)
+{
+    const cli_given_option *given = find_given(c, name, option);
+    return given ? &c->values[given->last] : NULL;
 }
 
 bool cli_given(const cli *c, const char *name)
@@ -367,9 +430,21 @@ bool cli_real(const cli *c, const char *name, double other, double *out)
     return v != NULL;
 }
 
-const cli_value *cli_repeated(const cli *c, const char *name, int i)
+const cli_value *cli_first(const cli *c, const char *name)
 {
-    for (int k = 0; k < c->n_values; k++)
-        if (strcmp(c->values[k].option->name, name) == 0 && i-- == 0) return &c->values[k];
-    return NULL;
+    const cli_option *o;
+    const cli_given_option *given = find_given(c, name, &o);
+    return given ? &c->values[given->first] : NULL;
+}
+
+const cli_value *cli_next(const cli *c, const cli_value *v)
+{
+    return v->next ? &c->values[v->next] : NULL;
+}
+
+size_t cli_times(const cli *c, const char *name)
+{
+    const cli_option *o;
+    const cli_given_option *given = find_given(c, name, &o);
+    return given ? (size_t)given->times : 0;
 }

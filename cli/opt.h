@@ -71,7 +71,15 @@ typedef struct cli_value {
     const char *text; /* as typed; NULL for a flag */
     uint64_t bits;    /* UNSIGNED, SEED; SIGNED as two's complement */
     double real;
+    int next; /* value of the same option; 0 = there is none */
 } cli_value;
+
+/* Of each option that was given: where its values begin and end. */
+typedef struct cli_given_option {
+    const cli_option *option;
+    int first, last, times;
+} cli_given_option;
+#define CLI_OPTIONS_MOST 128 /* that one command has, with the common ones */
 
 /* Models that one run has open at most. */
 #define CLI_MODELS 4
@@ -83,6 +91,8 @@ struct cli {
     int n_words;
     cli_value *values; /* options as given, in order */
     int n_values;
+    cli_given_option given[CLI_OPTIONS_MOST];
+    int n_given;
     bool json, quiet, verbose;
     bool colours;          /* stdout takes them */
     bool no_cache;         /* models are read themselves, no kept index of theirs */
@@ -93,7 +103,7 @@ struct cli {
 };
 
 /* Read the words after the command's name. 0, or the exit code after a message on stderr.
- * `--` ends options; "-", "-1" and the like are words. */
+ * `--` ends options; "-", "-1" and the like are words. No word and no value is empty. */
 int cli_parse(cli *c, int argc, char **argv);
 void cli_parse_clear(cli *c);
 
@@ -104,20 +114,19 @@ const char *cli_text(const cli *c, const char *name);
 /* False, and *out = other, when the option was not given. */
 bool cli_unsigned(const cli *c, const char *name, uint64_t other, uint64_t *out); /* also SEED */
 bool cli_real(const cli *c, const char *name, double other, double *out);
-/* Value number i (from 0) of an option that repeats; NULL past the last. */
-const cli_value *cli_repeated(const cli *c, const char *name, int i);
-
-/* Numbers as typed, whole text, independent of the locale; false when it is none or too large. */
-bool cli_read_signed(const char *text, int64_t *out);
-bool cli_read_real(const char *text, double *out); /* decimal; also inf and nan */
+/* The values of an option that repeats, in order; NULL past the last. */
+const cli_value *cli_first(const cli *c, const char *name);
+const cli_value *cli_next(const cli *c, const cli_value *v);
+/* How many times it was given. */
+size_t cli_times(const cli *c, const char *name);
 
 /* Command i of commands.def, NULL past the last. */
 const cli_command *cli_command_at(size_t i);
 const cli_command *cli_command_find(const char *name);
 /* Option i of a command, the common ones after its own; NULL past the last. */
 const cli_option *cli_option_at(const cli_command *command, size_t i);
-/* The nearest of the command names when it is near; else NULL. */
-const char *cli_nearest_command(const char *name);
+/* The usage error for a name that is no command, with the nearest one. */
+int cli_no_command(const cli *c, const char *name);
 
 /* The help of a command, or the overview for NULL. */
 void cli_print_help(const cli *c, FILE *out, const cli_command *command);

@@ -1,10 +1,10 @@
-/* Streams, exit codes, messages and progress. The texts and numbers themselves are in text.c. */
+/* Streams, signals and progress. Messages are in say.c, the texts and numbers themselves in text.c.
+ */
 #include "out.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,81 +12,8 @@
 
 #include "open.h"
 
-int cli_exit_code(wte_status status, cli_side side)
-{
-    if (status == WTE_OK) return CLI_DONE;
-    if (status == WTE_E_MEMORY || status == WTE_E_CANCELLED || side == CLI_SIDE_OUTPUT)
-        return CLI_OUTPUT;
-    if (status == WTE_E_UNSUPPORTED || status == WTE_E_LIMIT) return CLI_CANNOT;
-    if (status == WTE_E_IO || status == WTE_E_FORMAT || side == CLI_SIDE_INPUT) return CLI_INPUT;
-    return CLI_USAGE;
-}
-
-/* A message as it is made by the library or here: names in it are escaped already, so a backslash
- * stays; what else a terminal should not see is escaped now (paths are taken as typed). */
-static void put_message(const cli *c, const char *kind, const char *text)
-{
-    fprintf(stderr, "wte%s%s: %s", c->command ? " " : "", c->command ? c->command->name : "", kind);
-    for (const char *at = text; *at;) {
-        size_t n = strcspn(at, "\\");
-        cli_put_safe(stderr, at, n);
-        at += n;
-        if (*at == '\\') fputc(*at++, stderr);
-    }
-    fputc('\n', stderr);
-}
-
-__attribute__((format(printf, 3, 0))) static void put_formatted(const cli *c, const char *kind,
-                                                                const char *fmt, va_list ap)
-{
-    char *text = NULL;
-    if (vasprintf(&text, fmt, ap) < 0) text = NULL;
-    put_message(c, kind, text ? text : fmt);
-    free(text);
-}
-
-int cli_fail(const cli *c, wte_status status, cli_side side, const wte_error *err)
-{
-    put_message(c, "", err->message);
-    return cli_exit_code(status, side);
-}
-
-int cli_say_fail(const cli *c, int code, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    put_formatted(c, "", fmt, ap);
-    va_end(ap);
-    return code;
-}
-
-int cli_read_fail(const cli *c, const char *path, int why)
-{
-    return cli_say_fail(c, why == ENOMEM ? CLI_OUTPUT : CLI_INPUT, "%s: %s", path, strerror(why));
-}
-
-int cli_usage(const cli *c, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    put_formatted(c, "", fmt, ap);
-    va_end(ap);
-    const char *name = c->command ? c->command->name : "";
-    fprintf(stderr, "'wte %s%s--help' lists what it takes\n", name, c->command ? " " : "");
-    return CLI_USAGE;
-}
-
-void cli_note(const cli *c, const char *fmt, ...)
-{
-    if (c->quiet) return;
-    va_list ap;
-    va_start(ap, fmt);
-    put_formatted(c, "note: ", fmt, ap);
-    va_end(ap);
-}
-
 /* The handler may use nothing but this and write(). */
-static char bus_message[4096 + 128] = "wte: a mapped file became shorter while it was read\n";
+static char bus_message[4 * 4096 + 128] = "wte: a mapped file became shorter while it was read\n";
 
 static void on_bus_error(int signal_number)
 {
@@ -99,10 +26,7 @@ static void on_bus_error(int signal_number)
 void cli_reading(const char *path)
 {
     char shown[sizeof bus_message - 80];
-    size_t n = 0;
-    for (; path[n] && n + 1 < sizeof shown; n++)
-        shown[n] = (unsigned char)path[n] < 0x20 || path[n] == 0x7f ? '?' : path[n];
-    shown[n] = '\0';
+    cli_escape(shown, sizeof shown, path, strlen(path));
     snprintf(bus_message, sizeof bus_message,
              "wte: %s: a mapped file became shorter while it was read\n", shown);
 }
@@ -124,6 +48,7 @@ void cli_out_start(cli *c)
     sigaction(SIGBUS, &on_bus, NULL);
     /* `| head` ends us quietly, also below a parent that ignores the signal */
     signal(SIGPIPE, SIG_DFL);
+    cli_say_start();
     c->colours = stdout_takes_colours();
 }
 

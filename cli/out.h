@@ -19,12 +19,27 @@
 #define CLI_CANNOT 4 /* input fine, but unsupported or over a limit */
 #define CLI_OUTPUT 5 /* output or system failed */
 
+/* The same, by what happened: CLI_IS_NO_FILE is CLI_INPUT. */
+enum cli_situation {
+#define STATUS(status, typed, input, output)
+#define SITUATION(name, code, text) CLI_IS_##name = CLI_##code,
+#include "situations.def"
+#undef SITUATION
+#undef STATUS
+};
+
 /* On which side of the command a failure arose. */
 typedef enum cli_side { CLI_SIDE_INPUT, CLI_SIDE_OUTPUT, CLI_SIDE_TYPED } cli_side;
 
+/* stderr gets its buffer. */
+void cli_say_start(void);
 /* The one place where a status becomes an exit code. */
 int cli_exit_code(wte_status status, cli_side side);
-/* "wte lookup: <err's message>" on stderr; returns the exit code. */
+/* Messages: stderr is written in whole lines, so that those of parallel runs do not mix, and
+ * without memory. Names that the library put into a message are escaped already; what else a
+ * terminal should not see is escaped as it is printed.
+ *
+ * "wte lookup: <err's message>" on stderr; returns the exit code. */
 int cli_fail(const cli *c, wte_status status, cli_side side, const wte_error *err);
 /* The same for a message made here (no newline); returns `code`. */
 __attribute__((format(printf, 3, 4))) int cli_say_fail(const cli *c, int code, const char *fmt,
@@ -33,6 +48,11 @@ __attribute__((format(printf, 3, 4))) int cli_say_fail(const cli *c, int code, c
 int cli_read_fail(const cli *c, const char *path, int why);
 /* A usage error: the message and a line that points to --help; returns CLI_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const cli *c, const char *fmt, ...);
+/* The same for the value of an option: "--name 'value': wants ...". */
+__attribute__((format(printf, 3, 4))) int cli_refuse_value(const cli *c, const char *option,
+                                                           const char *fmt, ...);
+/* The same for a number that is beyond a limit that nothing raises; returns CLI_IS_LIMIT. */
+int cli_over_limit(const cli *c, const char *option, uint64_t most);
 /* A remark on stderr, unless --quiet. */
 __attribute__((format(printf, 2, 3))) void cli_note(const cli *c, const char *fmt, ...);
 
@@ -47,6 +67,9 @@ void cli_reading(const char *path);
 /* Bytes as text for a terminal: valid printable UTF-8 as it is, the rest (control bytes, broken
  * UTF-8, backslash, invisible and direction-changing characters) as \n, \t, \\ or \xNN. */
 void cli_put_safe(FILE *out, const void *text, size_t bytes);
+/* The same into a buffer, always ended; whole characters and escapes, as many as there is room for.
+ * Returns its length. */
+size_t cli_escape(char *out, size_t cap, const void *text, size_t bytes);
 /* The same in double quotes, with " as \". */
 void cli_put_quoted(FILE *out, const void *text, size_t bytes);
 /* Columns that cli_put_quoted takes on a terminal (wide characters count 1). */

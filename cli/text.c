@@ -54,6 +54,29 @@ void cli_put_quoted(FILE *out, const void *text, size_t bytes)
     fputc('"', out);
 }
 
+size_t cli_escape(char *out, size_t cap, const void *text, size_t bytes)
+{
+    const char *at = text;
+    size_t used = 0;
+    for (size_t left = bytes; left;) {
+        char buf[8];
+        bool safe;
+        size_t n = wte_utf8_next(at, left, &safe);
+        const char *from = at;
+        if (!safe) {
+            n = escape((unsigned char)*at, buf);
+            from = buf;
+        }
+        if (used + n >= cap) break;
+        memcpy(out + used, from, n);
+        used += n;
+        at += safe ? n : 1;
+        left -= safe ? n : 1;
+    }
+    out[used] = '\0';
+    return used;
+}
+
 size_t cli_quoted_width(const void *text, size_t bytes)
 {
     const char *at = text;

@@ -68,8 +68,7 @@ static int read_validation(run *r)
     if (cli_real(c, "valid-share", 0, &share)) {
         if (cli_given(c, "valid")) return cli_usage(c, "--valid and --valid-share are two texts");
         if (!(share > 0 && share <= 0.5))
-            return cli_usage(c, "--valid-share %g: a share above 0 and at most 0.5 is needed",
-                             share);
+            return cli_refuse_value(c, "valid-share", "a share above 0 and at most 0.5 is needed");
         if (share < 1e-6) share = 1e-6;
         r->opt.hold_out = (uint64_t)floor(1 / share + 0.5);
         const double held = 1 / (double)r->opt.hold_out;
@@ -106,9 +105,9 @@ static int read_kinds(run *r)
     r->opt.tied = strncmp(head, "untied", 6) != 0;
     r->opt.resume = cli_given(c, "resume");
     if (!r->opt.projected && cli_given(c, "projection-decay"))
-        return cli_usage(c, "--projection-decay says nothing about --head %s", head);
+        return cli_usage(c, "--projection-decay says nothing about --head '%s'", head);
     if (r->opt.optim != WTE_OPTIM_SGD && cli_given(c, "momentum"))
-        return cli_usage(c, "--momentum says nothing about --optimizer %s", optimizer);
+        return cli_usage(c, "--momentum says nothing about --optimizer '%s'", optimizer);
     return cli_pool(r->c, &r->opt.pool);
 }
 

@@ -126,6 +126,36 @@ static void a_terminal_gets_printable_characters_only(void **state)
     assert_int_equal(wte__utf8_printable(bytes, 0), 0);
 }
 
+static uint32_t printable(uint32_t code)
+{
+    uint8_t bytes[4];
+    return wte__utf8_printable(bytes, wte__utf8_put(code, bytes));
+}
+
+/* Unicode's default-ignorable characters, blanks that are not U+0020, controls, noncharacters. */
+static void what_shows_nothing_is_not_printable(void **state)
+{
+    (void)state;
+    static const uint32_t hidden[][2] = {
+        { 0x7f, 0xa0 },       { 0xad, 0xad },       { 0x34f, 0x34f },      { 0x61c, 0x61c },
+        { 0x115f, 0x1160 },   { 0x1680, 0x1680 },   { 0x17b4, 0x17b5 },    { 0x180b, 0x180f },
+        { 0x2000, 0x200f },   { 0x2028, 0x202f },   { 0x205f, 0x206f },    { 0x2800, 0x2800 },
+        { 0x3000, 0x3000 },   { 0x3164, 0x3164 },   { 0xfdd0, 0xfdef },    { 0xfe00, 0xfe0f },
+        { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb },    { 0xfffe, 0xffff },
+        { 0x13430, 0x1343f }, { 0x16fe4, 0x16fe4 }, { 0x1bca0, 0x1bca3 },  { 0x1d159, 0x1d159 },
+        { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff }, { 0x10fffe, 0x10ffff }
+    };
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+        for (uint32_t code = hidden[i][0]; code <= hidden[i][1]; code++)
+            assert_int_equal(printable(code), 0);
+        assert_int_not_equal(printable(hidden[i][0] - 1), 0);
+        if (hidden[i][1] < 0x10ffff && hidden[i][1] != 0xffff)
+            assert_int_not_equal(printable(hidden[i][1] + 1), 0);
+    }
+    assert_int_not_equal(printable(0x10000), 0);
+    assert_int_equal(printable(0x5fffe), 0);
+}
+
 static const struct CMUnitTest tests[] = {
     TEST("bytes come in order, little end first", bytes_come_in_order),
     TEST("the first failure sticks", the_first_failure_sticks),
@@ -135,5 +165,6 @@ static const struct CMUnitTest tests[] = {
     TEST("every character survives UTF-8", every_character_survives_utf8),
     TEST("nothing else is UTF-8", nothing_else_is_utf8),
     TEST("a terminal gets printable characters only", a_terminal_gets_printable_characters_only),
+    TEST("what shows nothing is not printable", what_shows_nothing_is_not_printable),
 };
 TEST_MAIN(tests)

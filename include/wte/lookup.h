@@ -29,7 +29,8 @@ typedef struct wte_lookup_options {
     size_t struct_size;
     wte_dtype out_dtype; /* WTE_DTYPE_NONE = the stored type, else F32 (or any that converts) */
     wte_bad_id_policy bad_ids;
-    const int64_t *ignore_ids; /* ids that yield a zero vector and are no error, e.g. -1, -100 */
+    const int64_t *ignore_ids; /* ids that yield a zero vector and are no error, e.g. -1, -100; a
+                                * list that ascends is searched, another gone through for each id */
     size_t n_ignore_ids;
     wte_pool *pool;      /* NULL = the calling thread */
     wte_bad_ids *report; /* NULL = not wanted */

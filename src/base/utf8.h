@@ -57,16 +57,17 @@ static inline uint32_t wte__utf8_put(uint32_t code, uint8_t out[4])
     return n;
 }
 
-/* Length of the character at p when a terminal may be given it as it is: valid, and no control
- * character (C0, DEL, C1), no backslash, no line or paragraph separator, no bidirectional or other
- * invisible control. Else 0. */
+/* Whether a character above ASCII shows nothing, or changes how others are shown: default-ignorable
+ * characters, blanks of every width, controls of direction and of format, line separators,
+ * noncharacters. Two texts that differ only in these look the same. */
+bool wte__utf8_invisible(uint32_t code);
+
+/* Length of the character at p when a terminal may be given it as it is: valid, no control
+ * character (C0, DEL, C1), no backslash, nothing invisible. Else 0. */
 static inline uint32_t wte__utf8_printable(const uint8_t *p, uint64_t left)
 {
     uint32_t c, n = wte__utf8_get(p, left, &c);
-    if (n == 0 || c < 0x20 || c == '\\' || (c >= 0x7f && c < 0xa0)) return 0;
-    if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-        (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || c == 0x061c)
-        return 0;
-    return n;
+    if (n == 1) return c >= 0x20 && c != '\\' && c != 0x7f;
+    return n == 0 || wte__utf8_invisible(c) ? 0 : n;
 }
 #endif

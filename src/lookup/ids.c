@@ -52,9 +52,11 @@ void wte__id_rules_init(wte__id_rules *rules, uint64_t rows, const int64_t *igno
     *rules = (wte__id_rules){ .rows = rows };
     rules->ignore = ignore;
     rules->n_ignore = n_ignore;
+    rules->ascending = true;
     rules->least_ignore = INT64_MAX;
     rules->most_ignore = INT64_MIN;
     for (size_t i = 0; i < n_ignore; i++) {
+        rules->ascending &= i == 0 || ignore[i - 1] <= ignore[i];
         if (ignore[i] < rules->least_ignore) rules->least_ignore = ignore[i];
         if (ignore[i] > rules->most_ignore) rules->most_ignore = ignore[i];
     }
@@ -63,9 +65,19 @@ void wte__id_rules_init(wte__id_rules *rules, uint64_t rows, const int64_t *igno
 static bool is_ignored(const wte__id_rules *rules, int64_t id)
 {
     if (id < rules->least_ignore || id > rules->most_ignore) return false;
-    for (size_t i = 0; i < rules->n_ignore; i++)
-        if (rules->ignore[i] == id) return true;
-    return false;
+    size_t low = 0, high = rules->n_ignore;
+    if (!rules->ascending) {
+        while (low < high && rules->ignore[low] != id) low++;
+        return low < high;
+    }
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (rules->ignore[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < rules->n_ignore && rules->ignore[low] == id;
 }
 
 /* Whether id number i takes part. */

@@ -16,6 +16,7 @@ typedef struct wte__id_rules {
     uint64_t rows;         /* ids 0 .. rows - 1 are good */
     const int64_t *ignore; /* covered before the range is looked at */
     size_t n_ignore;
+    bool ascending; /* the list of them: it is searched, else gone through */
     int64_t least_ignore, most_ignore;
     const void *mask; /* or NULL: of each id, 0 = it is not looked at */
     wte_dtype mask_type;

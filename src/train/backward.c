@@ -108,8 +108,9 @@ static wte_status judge_members(const wte__backward *b, const wte_allocator *all
     int64_t *ids =
         wte_add_u64(of_bag, own, &both) ? wte__alloc_array(allocator, both, sizeof *ids) : NULL;
     if (!ids) return wte__no_memory(err, both * sizeof *ids, "the ids to ignore");
-    if (of_bag) memcpy(ids, b->bag.o.ignore_ids, of_bag * sizeof *ids);
-    memcpy(ids + of_bag, b->o.ignore_ids, own * sizeof *ids);
+    const int64_t *left = b->bag.o.ignore_ids, *right = b->o.ignore_ids;
+    for (size_t i = 0, l = 0, r = 0; i < both; i++) /* of two that ascend, one that does */
+        ids[i] = r == own || (l < of_bag && left[l] <= right[r]) ? left[l++] : right[r++];
     wte__id_rules_init(&rules, b->rows, ids, (size_t)both);
     rules.mask = b->bag.rules.mask;
     rules.mask_type = b->bag.rules.mask_type;
