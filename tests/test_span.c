@@ -148,7 +148,8 @@ static void what_shows_nothing_is_not_printable(void **state)
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
         for (uint32_t code = hidden[i][0]; code <= hidden[i][1]; code++)
             assert_int_equal(printable(code), 0);
-        assert_int_not_equal(printable(hidden[i][0] - 1), 0);
+        if (hidden[i][0] != 0xe0000) /* before it lie noncharacters of the plane below */
+            assert_int_not_equal(printable(hidden[i][0] - 1), 0);
         if (hidden[i][1] < 0x10ffff && hidden[i][1] != 0xffff)
             assert_int_not_equal(printable(hidden[i][1] + 1), 0);
     }
