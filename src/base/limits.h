@@ -49,6 +49,13 @@
 #define WTE_LIMIT_PICKLE_OPCODES 4000000u
 /* Values on its stack: Python's own writer puts down 1000 entries of a dict at a time. */
 #define WTE_LIMIT_PICKLE_STACK 1000000u
+/* Bytes that its values make it look at beside its own: a text or tuple of it can be used again and
+ * again for two bytes each time. 125,000 tensors with names of 100 bytes come to 20 MB. */
+#define WTE_LIMIT_PICKLE_WORK 268435456u
+/* Names of all its tensors together: this much whatever the pickle ... */
+#define WTE_LIMIT_PICKLE_NAMES_FREE 1048576u
+/* ... and beyond it this many times its size. Names in dicts inside dicts repeat what is above. */
+#define WTE_LIMIT_PICKLE_NAMES_RATIO 16u
 /* Marks that are open at once, and dicts inside dicts: Python's own writer stops at about 300. */
 #define WTE_LIMIT_PICKLE_DEPTH 256u
 /* JSON nesting: the deepest tokenizer.json seen has 8 levels. */

@@ -44,6 +44,18 @@ static wte_status no_memory(const machine *m)
     return wte__no_memory(m->err, m->n * sizeof(value), "the values of a pickle");
 }
 
+/* Opcodes cost what they take from the data; what is more is counted here. */
+static wte_status spend(machine *m, uint64_t bytes)
+{
+    m->p->work += bytes;
+    if (m->p->work <= WTE_LIMIT_PICKLE_WORK) return WTE_OK;
+    char what[160];
+    snprintf(what, sizeof what,
+             "texts and tuples that are used again come to over %u bytes, a fixed limit",
+             WTE_LIMIT_PICKLE_WORK);
+    return fail_at(m, WTE_E_LIMIT, what);
+}
+
 /* The stack ------------------------------------------------------------------------------------ */
 
 static size_t floor_of(const machine *m)
@@ -457,6 +469,7 @@ static wte_status call(machine *m, const value *callee, const value *arguments, 
     if (g->tag == 0) return creates ? refuse_object(m, g) : refuse_import(m, g);
     if (callee->kind != WTE__PICKLE_GLOBAL || arguments->kind != WTE__PICKLE_TUPLE)
         return bad(m, "arguments of a call are no tuple");
+    WTE_TRY(spend(m, (uint64_t)arguments->n * sizeof *arguments));
     for (uint32_t i = 0; i < arguments->n; i++) {
         const value *a = &arguments->as.items[i];
         if (a->kind == WTE__PICKLE_GLOBAL && a->n == 0) return refuse_object(m, a->as.global);
@@ -473,10 +486,19 @@ static wte_status call(machine *m, const value *callee, const value *arguments, 
     return push(m, v);
 }
 
+#define IDENTITY_PARTS 6u /* of what is kept outside; a text among them is looked up */
+static uint64_t text_bytes(const value *v)
+{
+    return v->kind == WTE__PICKLE_TEXT || v->kind == WTE__PICKLE_BYTES ? v->n : 0;
+}
+
 static wte_status push_persistent(machine *m)
 {
     const value *id = pop(m, 1);
     if (!id) return too_few(m);
+    WTE_TRY(spend(m, text_bytes(id)));
+    for (uint32_t i = 0; id->kind == WTE__PICKLE_TUPLE && i < id->n && i < IDENTITY_PARTS; i++)
+        WTE_TRY(spend(m, text_bytes(&id->as.items[i])));
     value *kept = wte__arena_take(m->p->arena, sizeof *kept), v;
     if (!kept) return no_memory(m);
     *kept = *id;
@@ -552,6 +574,7 @@ wte_status wte__pickle_read(wte__pickle *p, wte_error *err)
     m.allocator = p->arena->allocator;
     m.err = err;
     p->cut = false;
+    p->work = 0;
     wte_status status = WTE_OK;
     for (uint32_t n = 0; status == WTE_OK && !m.stopped; n++)
         status = n < WTE_LIMIT_PICKLE_OPCODES

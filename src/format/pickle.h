@@ -76,6 +76,7 @@ typedef struct wte__pickle {
     /* what comes out */
     wte__pickle_value root;
     uint64_t used; /* bytes of data */
+    uint64_t work; /* bytes that values were looked at for, beside the data */
     bool cut;      /* it failed because the data end too early */
 } wte__pickle;
 

@@ -84,8 +84,9 @@ typedef struct wte__torch_list {
     wte__torch_named *items;
     size_t n, cap;
 } wte__torch_list;
-/* All tensors below a value, by name. */
-wte_status wte__torch_walk(wte__torch *t, const wte__pickle_value *root, wte__torch_list *list);
+/* All tensors below a value, the root of a pickle of so many bytes, by name. */
+wte_status wte__torch_walk(wte__torch *t, const wte__pickle_value *root, uint64_t pickle_bytes,
+                           wte__torch_list *list);
 /* Adds them to the file; every storage has its place. Names become the part's. */
 wte_status wte__torch_list_entries(wte__torch *t, const wte__torch_list *list, wte__names *names);
 

@@ -123,7 +123,7 @@ static wte_status read_all(reader *r, wte__torch_list *list, wte__names *names)
     wte__pickle object, keys;
     WTE_TRY(read_facts(r));
     WTE_TRY(next(r, &object));
-    WTE_TRY(wte__torch_walk(r->t, &object.root, list));
+    WTE_TRY(wte__torch_walk(r->t, &object.root, object.used, list));
     r->at += object.used;
     WTE_TRY(next(r, &keys));
     r->at += keys.used;

@@ -254,7 +254,7 @@ static wte_status read_all(reader *r, wte__torch_list *list, wte__names *names)
     r->t->tensors = r->tensors;
     r->t->by_key = true;
     WTE_TRY(next(r, &p));
-    WTE_TRY(wte__torch_walk(r->t, &p.root, list));
+    WTE_TRY(wte__torch_walk(r->t, &p.root, p.used, list));
     return wte__torch_list_entries(r->t, list, names);
 }
 

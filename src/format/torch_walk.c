@@ -22,7 +22,8 @@ typedef struct walker {
     wte__torch_list *list; /* NULL: only look whether there is a tensor */
     frame stack[WTE_LIMIT_PICKLE_DEPTH];
     uint32_t depth, visits;
-    uint64_t name_total;
+    uint64_t work; /* bytes of keys, and items that were gone through */
+    uint64_t name_total, name_most;
     char name[WTE_LIMIT_NAME + 1];
     uint32_t name_bytes;
     bool found;
@@ -57,6 +58,17 @@ static bool holds_values(const wte__pickle_value *v)
     return v->kind == WTE__PICKLE_LIST || v->kind == WTE__PICKLE_TUPLE || wte__pickle_entries(v);
 }
 
+/* One key or value can be met again and again: what is looked at counts, not how often. */
+static wte_status spend(walker *w, uint64_t bytes)
+{
+    char what[120];
+    w->work += bytes;
+    if (w->work <= WTE_LIMIT_PICKLE_WORK) return WTE_OK;
+    snprintf(what, sizeof what, "keys that are met again come to over %u bytes, a fixed limit",
+             WTE_LIMIT_PICKLE_WORK);
+    return limit(w, what);
+}
+
 /* The name so far, a dot, and a key: a text, or a number in digits. False when it is neither. */
 static wte_status add_key(walker *w, const frame *f, const wte__pickle_value *key, bool *fits)
 {
@@ -78,6 +90,7 @@ static wte_status add_key(walker *w, const frame *f, const wte__pickle_value *ke
     const uint32_t dot = f->name_bytes > 0;
     if (n > WTE_LIMIT_NAME - w->name_bytes - dot)
         return limit(w, "a name of more than 65535 bytes");
+    WTE_TRY(spend(w, n + 1));
     if (dot) w->name[w->name_bytes++] = '.';
     if (n) memcpy(w->name + w->name_bytes, text, n);
     w->name_bytes += n;
@@ -94,7 +107,10 @@ static wte_status add_tensor(walker *w, const wte__pickle_value *v)
     if (!list) return WTE_OK;
     if (list->n == WTE_LIMIT_TENSORS) return limit(w, "more than 4000000 tensors");
     w->name_total += w->name_bytes + 1;
-    if (w->name_total > WTE_LIMIT_PICKLE) return limit(w, "names of more than 64 MiB together");
+    if (w->name_total > w->name_most)
+        return limit(w,
+                     "the names of all tensors are over 64 MiB, or 16 times the pickle and 1 MiB, "
+                     "a fixed limit");
     WTE_TRY(wte__torch_tensor_of(t, v, w->name, &tensor));
     void *items = list->items;
     const bool ok =
@@ -154,9 +170,11 @@ static wte_status step_down(walker *w, const wte__pickle_value **root)
 {
     const wte__pickle_items *dict = wte__pickle_entries(*root);
     if (!dict) return WTE_OK;
+    WTE_TRY(spend(w, (uint64_t)dict->n * sizeof *dict->items));
     for (uint32_t i = 1; i < dict->n; i += 2)
         if (wte__torch_is_tensor(w->t, &dict->items[i])) return WTE_OK;
     for (size_t k = 0; k < sizeof containers / sizeof containers[0]; k++) {
+        WTE_TRY(spend(w, (uint64_t)dict->n * sizeof *dict->items));
         const wte__pickle_value *v = under(dict, containers[k]);
         if (!v || !wte__pickle_entries(v) || wte__torch_is_tensor(w->t, v)) continue;
         WTE_TRY(walk(w, v));
@@ -187,11 +205,15 @@ static wte_status walk_all(walker *w, const wte__pickle_value *root, wte__torch_
     return walk(w, root);
 }
 
-wte_status wte__torch_walk(wte__torch *t, const wte__pickle_value *root, wte__torch_list *list)
+wte_status wte__torch_walk(wte__torch *t, const wte__pickle_value *root, uint64_t pickle_bytes,
+                           wte__torch_list *list)
 {
     walker *w = wte__alloc_zeroed(t->f->allocator, sizeof *w);
     if (!w) return wte__no_memory(t->err, sizeof *w, t->path);
     w->t = t;
+    w->name_most =
+        WTE_LIMIT_PICKLE_NAMES_FREE + (uint64_t)WTE_LIMIT_PICKLE_NAMES_RATIO * pickle_bytes;
+    if (w->name_most > WTE_LIMIT_PICKLE) w->name_most = WTE_LIMIT_PICKLE;
     const wte_status status = walk_all(w, root, list);
     wte__free(t->f->allocator, w, sizeof *w);
     return status;

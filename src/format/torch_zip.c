@@ -170,7 +170,7 @@ static wte_status read_all(wte__torch *t, const wte__zip *z, wte__torch_list *li
     WTE_TRY(check_folder(t, z, pickle));
     WTE_TRY(read_byteorder(t, z, pickle));
     WTE_TRY(read_pickle(t, z, i, &p));
-    WTE_TRY(wte__torch_walk(t, &p.root, list));
+    WTE_TRY(wte__torch_walk(t, &p.root, p.used, list));
     WTE_TRY(place_storages(t, z, pickle));
     return wte__torch_list_entries(t, list, names);
 }

@@ -147,6 +147,43 @@ static wte_status enter_again(wte__vocab_reader *r, uint64_t id, wte_bytes text)
     return WTE_OK;
 }
 
+bool wte__vocab_is_odd(const wte_vocab *v, const wte__vocab_entry *entry)
+{
+    return entry->bytes > WTE__VOCAB_LONG ||
+           (v->spelling == WTE_SPELLING_METASPACE && entry->translated &&
+            memchr(entry->text, ' ', entry->bytes));
+}
+
+static wte_status add_odd(wte__vocab_reader *r, uint64_t id, wte_bytes text)
+{
+    wte_vocab *v = r->v;
+    uint64_t at = v->n_odd;
+    bool found;
+    if (!wte__grow(v->allocator, (void **)&v->odd, &v->odd_cap, v->n_odd + 1, sizeof *v->odd) ||
+        !wte__names_add(&v->odd_names, text, &at, &found))
+        return wte__no_memory(r->err, (uint64_t)(v->n_odd + 1) * sizeof *v->odd, "token names");
+    if (!found) memset(&v->odd[v->n_odd++], 0, sizeof *v->odd);
+    wte__vocab_odd *odd = &v->odd[at];
+    if (odd->count < WTE__ODD_KEPT) odd->id[odd->count] = (uint32_t)id;
+    odd->count++;
+    return WTE_OK;
+}
+
+/* Under its spelled text, and under the written one when that is another. */
+static wte_status enter_odd(wte__vocab_reader *r, uint64_t id, wte_bytes text)
+{
+    wte_vocab *v = r->v;
+    const wte__vocab_entry *entry = &v->entries[id];
+    WTE_TRY(add_odd(r, id, text));
+    if (!entry->translated) return WTE_OK;
+    const uint64_t n = wte__vocab_written(v, entry, NULL, 0);
+    uint8_t *out = wte__arena_take(&v->arena, (size_t)n + 1);
+    if (!out) return wte__no_memory(r->err, n, "token names");
+    (void)wte__vocab_written(v, entry, out, n);
+    const wte_bytes written = { out, n };
+    return same_text(written, text) ? WTE_OK : add_odd(r, id, written);
+}
+
 static wte_status enter_name(wte__vocab_reader *r, uint64_t id)
 {
     wte_vocab *v = r->v;
@@ -158,14 +195,8 @@ static wte_status enter_name(wte__vocab_reader *r, uint64_t id)
     v->entries[id].repeated = found;
     v->duplicates += found;
     if (!wte__utf8_valid(text)) v->not_utf8++;
-    bool two_spaces = v->spelling == WTE_SPELLING_METASPACE && v->entries[id].translated &&
-                      memchr(text.data, ' ', (size_t)text.size);
-    if (!two_spaces && text.size <= WTE__VOCAB_LONG)
-        return found ? enter_again(r, id, text) : WTE_OK;
-    if (!wte__grow(v->allocator, (void **)&v->odd, &v->odd_cap, v->n_odd + 1, sizeof *v->odd))
-        return wte__no_memory(r->err, (uint64_t)(v->n_odd + 1) * sizeof *v->odd, "token names");
-    v->odd[v->n_odd++] = (uint32_t)id;
-    return WTE_OK;
+    if (!wte__vocab_is_odd(v, &v->entries[id])) return found ? enter_again(r, id, text) : WTE_OK;
+    return enter_odd(r, id, text);
 }
 
 /* How many tokens ahead of the one that is entered the place of another is asked for. */

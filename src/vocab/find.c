@@ -108,14 +108,21 @@ static void match_text(const wte_vocab *v, wte_bytes text, matches *m)
 
 static void match_odd(const wte_vocab *v, wte_bytes text, matches *m)
 {
-    for (size_t i = 0; i < v->n_odd; i++) {
-        uint64_t id = v->odd[i];
+    uint64_t at;
+    uint32_t kept = 0;
+    if (!wte__names_find(&v->odd_names, text, &at)) return;
+    const wte__vocab_odd *odd = &v->odd[at];
+    uint64_t others = odd->count;
+    for (uint32_t k = 0; k < m->n; k++)
+        if (wte__vocab_is_odd(v, &v->entries[m->id[k]])) others--; /* it matches, so it is there */
+    if (!others) return;
+    /* of more ids than names lead to, one is another */
+    for (uint32_t i = 0; i < WTE__ODD_KEPT && i < odd->count; i++, kept++) {
         bool known = false;
-        for (uint32_t k = 0; k < m->n; k++) known |= m->id[k] == id;
-        if (known || (!spelled_is(&v->entries[id], text) && !written_is(v, &v->entries[id], text)))
-            continue;
-        add_others(m, id, 1);
+        for (uint32_t k = 0; k < m->n; k++) known |= m->id[k] == odd->id[i];
+        if (!known) break;
     }
+    add_others(m, odd->id[kept], others);
 }
 
 /* ASCII letters without case; other bytes as they are. */

@@ -22,6 +22,7 @@ wte_status wte__vocab_create(const wte_vocab_options *o, const char *path, wte_v
     wte__arena_init(&v->arena, o->allocator);
     wte__names_init(&v->names, o->allocator);
     wte__names_init(&v->again_names, o->allocator);
+    wte__names_init(&v->odd_names, o->allocator);
     v->path = wte__strdup(o->allocator, path);
     *out = v;
     return v->path ? WTE_OK : wte__no_memory(err, strlen(path) + 1, "a path");
@@ -36,6 +37,7 @@ void wte_vocab_free(wte_vocab *v)
     wte__names_clear(&v->names);
     wte__free(v->allocator, v->entries, (size_t)v->size * sizeof *v->entries);
     wte__free(v->allocator, v->odd, v->odd_cap * sizeof *v->odd);
+    wte__names_clear(&v->odd_names);
     wte__free(v->allocator, v->again, v->again_cap * sizeof *v->again);
     wte__names_clear(&v->again_names);
     wte__strfree(v->allocator, v->path);

@@ -32,6 +32,13 @@ typedef struct wte__vocab_again {
     uint64_t first[WTE__FORMS], count[WTE__FORMS]; /* by form */
 } wte__vocab_again;
 
+/* Ids of one text, in the order of preference: the first few, and how many there are. */
+#define WTE__ODD_KEPT 4u /* one more than names lead to */
+typedef struct wte__vocab_odd {
+    uint64_t count;
+    uint32_t id[WTE__ODD_KEPT];
+} wte__vocab_odd;
+
 struct wte_vocab {
     const wte_allocator *allocator;
     char *path; /* of the first file */
@@ -47,8 +54,10 @@ struct wte_vocab {
     wte__names again_names;        /* spelled text -> place in `again` */
     wte__vocab_again *again;
     size_t again_cap, n_again;
-    /* ids that no name set leads to: a text that spells spaces in two ways, a very long one */
-    uint32_t *odd;
+    /* by spelled text and by written text, of ids that the names above do not lead to: a text that
+     * spells spaces in two ways, a very long one */
+    wte__names odd_names;
+    wte__vocab_odd *odd;
     size_t odd_cap, n_odd;
 };
 
@@ -94,9 +103,11 @@ wte_status wte__vocab_create(const wte_vocab_options *o, const char *path, wte_v
 wte_status wte__vocab_options_take(wte_vocab_options *o, const wte_vocab_options *given,
                                    wte_error *err);
 
-/* Texts longer than this are not looked up by name but compared one by one. */
+/* Texts longer than this are not spelled anew to be looked up: they are odd. */
 #define WTE__VOCAB_LONG 2048u
 wte_bytes wte__vocab_entry_text(const wte__vocab_entry *entry);
+/* Whether the names of spelled texts do not lead from what people write to this entry. */
+bool wte__vocab_is_odd(const wte_vocab *v, const wte__vocab_entry *entry);
 unsigned wte__vocab_form(const wte__vocab_entry *entry);
 /* The text as people write it: bytes needed; writes at most cap. */
 uint64_t wte__vocab_written(const wte_vocab *v, const wte__vocab_entry *entry, uint8_t *out,
