@@ -94,6 +94,7 @@ typedef struct wte__checking {
     uint64_t named;         /* rows from here on have no token */
     uint64_t pad;           /* row of the padding token, or WTE_NOWHERE */
     wte__scan table, head_scan;
+    bool unsayable; /* a word of the repair that is being made cannot be said */
     bool one_value; /* the whole table is one number: no row is worth a finding */
     uint8_t *state; /* wte__state of each row */
     uint8_t *used;  /* 1 = tokens or the template name this row */
@@ -131,8 +132,11 @@ const char *wte__repair_length(wte__checking *k, const wte_tensor *t, uint64_t l
 const char *wte__repair_fetch(wte__checking *k);
 /* merge an adapter in a folder into the model, resized to `rows` (0 = as it is), as untied */
 const char *wte__repair_merge(wte__checking *k, const char *adapter, uint64_t rows);
-/* A path as one word of a shell, safe for a terminal; NULL = out of memory. */
+/* A path, or the name of a tensor, as one word of a shell that stands for its very bytes, safe for
+ * a terminal; NULL = out of memory. One that cannot be said makes the next wte__repair_shell give
+ * "". */
 const char *wte__repair_word(wte__checking *k, const char *path);
+const char *wte__repair_name(wte__checking *k, const wte_tensor *t);
 
 /* The steps, in order. */
 wte_status wte__check_roles(wte__checking *k);   /* check_roles.c */

@@ -56,7 +56,8 @@ static wte_status mark(wte__checking *k, size_t before, wte_status status)
 /* The base that the adapter names. */
 static const char *fetch_base(const beside *b)
 {
-    const char *base = b->said->base[0] ? wte__repair_word(b->k, b->said->base) : "REPOSITORY";
+    const bool named = b->said->base[0] && b->said->base[0] != '-'; /* else an option */
+    const char *base = named ? wte__repair_word(b->k, b->said->base) : "REPOSITORY";
     return base ? wte__repair_shell(b->k, "huggingface-cli download %s", base) : NULL;
 }
 

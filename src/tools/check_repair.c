@@ -1,5 +1,7 @@
 /* Repairs as commands for a shell, with tools that people have: jq for config.json, Python with
- * transformers for tables. Paths are quoted; nothing is run here. */
+ * transformers for tables. Nothing is run here. Words are quoted for any POSIX shell, so that they
+ * stand for the very bytes of a name: a repair that took another file for this one would do harm.
+ */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,57 +13,103 @@
 #include "base/utf8.h"
 #include "tools/check.h"
 
-#define COMMAND_BYTES (4 * WTE_LIMIT_PATH)
-
-static bool is_plain(const char *path)
+static bool is_plain(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-./+:@%,=";
-    return *path && *path != '-' && path[strspn(path, plain)] == '\0';
+    return *word && *word != '-' && word[strspn(word, plain)] == '\0';
 }
 
-/* What a terminal should not see becomes '?': the command then fails, and does no harm. */
-static void quote(char *out, size_t cap, const char *path)
+/* Whether a terminal may be given the word within single quotes. */
+static bool is_printable(const char *word, size_t n)
 {
-    const size_t n = strlen(path);
+    for (size_t at = 0; at < n;) {
+        const uint32_t step =
+            word[at] == '\\' ? 1 : wte__utf8_printable((const uint8_t *)word + at, n - at);
+        if (!step) return false;
+        at += step;
+    }
+    return true;
+}
+
+#define QUOTED_BYTES 4u /* that one byte takes at most: '\'' or \ooo */
+
+/* 'it'\''s' */
+static size_t quote(char *out, const char *word, size_t n)
+{
     size_t used = 0;
     out[used++] = '\'';
-    for (size_t at = 0; at < n && used + 8 < cap;) {
-        const uint32_t step = wte__utf8_printable((const uint8_t *)path + at, n - at);
-        if (path[at] == '\'') {
-            memcpy(out + used, "'\\''", 4);
-            used += 4;
-            at++;
-        } else if (path[at] == '\\' || step) {
-            const size_t take = step ? step : 1;
-            memcpy(out + used, path + at, take);
-            used += take;
-            at += take;
-        } else {
-            out[used++] = '?';
-            at++;
-        }
+    for (size_t at = 0; at < n; at++) {
+        const bool mark = word[at] == '\'';
+        memcpy(out + used, mark ? "'\\''" : word + at, mark ? QUOTED_BYTES : 1);
+        used += mark ? QUOTED_BYTES : 1;
     }
     out[used++] = '\'';
-    out[used] = '\0';
+    return used;
+}
+
+/* "$(printf 'a\011b')": what every shell makes into these bytes, whatever they are. */
+static size_t quote_octal(char *out, const char *word, size_t n)
+{
+    static const char before[] = "\"$(printf '", after[] = "')\"";
+    size_t used = sizeof before - 1;
+    memcpy(out, before, used);
+    for (size_t at = 0; at < n; at++) {
+        const unsigned char c = (unsigned char)word[at];
+        const bool plain = c > ' ' && c < 0x7f && !strchr("\\'%\"`$-", c);
+        if (plain || c == ' ') {
+            out[used++] = (char)c;
+            continue;
+        }
+        out[used++] = '\\';
+        out[used++] = (char)('0' + (c >> 6));
+        out[used++] = (char)('0' + (c >> 3 & 7));
+        out[used++] = (char)('0' + (c & 7));
+    }
+    memcpy(out + used, after, sizeof after - 1);
+    return used + sizeof after - 1;
+}
+
+/* The bytes as one word. A newline at its end cannot be said in one line of every shell, nor a NUL
+ * at all: then the repair that is made of it is none. */
+static const char *word_of(wte__checking *k, const char *text, size_t n)
+{
+    if (memchr(text, '\0', n) || (n && text[n - 1] == '\n')) k->unsayable = true;
+    if (is_plain(text) || k->unsayable) return wte__arena_text(&k->report->arena, text, n);
+    char *out = wte__arena_take(&k->report->arena, QUOTED_BYTES * n + 32);
+    if (!out) return NULL;
+    out[is_printable(text, n) ? quote(out, text, n) : quote_octal(out, text, n)] = '\0';
+    return out;
 }
 
 const char *wte__repair_word(wte__checking *k, const char *path)
 {
-    char quoted[COMMAND_BYTES];
-    if (is_plain(path)) return wte__arena_text(&k->report->arena, path, strlen(path));
-    quote(quoted, sizeof quoted, path);
-    return wte__arena_text(&k->report->arena, quoted, strlen(quoted));
+    char here[WTE_LIMIT_PATH + 16];
+    if (*path != '-') return word_of(k, path, strlen(path));
+    /* else programs would take it for an option */
+    const int n = snprintf(here, sizeof here, "./%s", path);
+    if (n < 0 || n >= (int)sizeof here) k->unsayable = true;
+    return word_of(k, here, strlen(here));
+}
+
+const char *wte__repair_name(wte__checking *k, const wte_tensor *t)
+{
+    return word_of(k, t->name, (size_t)t->name_bytes);
 }
 
 const char *wte__repair_shell(wte__checking *k, const char *fmt, ...)
 {
-    char text[COMMAND_BYTES];
-    va_list ap;
+    va_list ap, again;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    va_copy(again, ap);
+    const int n = vsnprintf(NULL, 0, fmt, ap);
+    char *text = n < 0 || k->unsayable ? NULL : wte__arena_take(&k->report->arena, (size_t)n + 1);
+    if (text) vsnprintf(text, (size_t)n + 1, fmt, again);
+    va_end(again);
     va_end(ap);
-    return wte__arena_text(&k->report->arena, text, strlen(text));
+    const bool none = k->unsayable;
+    k->unsayable = false;
+    return none ? "" : text;
 }
 
 const char *wte__repair_config(wte__checking *k, const char *key, const char *value)
@@ -86,7 +134,9 @@ static const char *repair_file(wte__checking *k, const char *change)
     const char *path = wte_file_part_path(k->file, k->input->part);
     snprintf(made, sizeof made, "%s.fixed", path);
     const char *from = wte__repair_word(k, path), *to = from ? wte__repair_word(k, made) : NULL;
-    const char *name = to ? wte__repair_word(k, k->input->name) : NULL;
+    wte_tensor t;
+    if (wte_file_tensor(k->file, k->input->tensor, &t, NULL) != WTE_OK) return NULL;
+    const char *name = to ? wte__repair_name(k, &t) : NULL;
     if (!name) return NULL;
     if (format == WTE_FORMAT_NPY)
         return wte__repair_shell(
@@ -138,8 +188,9 @@ const char *wte__repair_model(wte__checking *k, const char *change, ...)
     char text[2048], made[WTE_LIMIT_PATH + 8], folder[WTE_LIMIT_PATH];
     va_list ap;
     va_start(ap, change);
-    vsnprintf(text, sizeof text, change, ap);
+    const int n = vsnprintf(text, sizeof text, change, ap);
     va_end(ap);
+    if (n < 0 || n >= (int)sizeof text) k->unsayable = true; /* rather none than half of one */
     if (!k->config->path[0] && strncmp(text, "m.", 2) != 0) {
         const char *repair = repair_file(k, text);
         if (repair) return repair;
@@ -176,7 +227,7 @@ const char *wte__repair_length(wte__checking *k, const wte_tensor *t, uint64_t l
     const char *path = wte_file_part_path(k->file, t->part);
     snprintf(made, sizeof made, "%s.fixed", path);
     const char *from = wte__repair_word(k, path), *to = from ? wte__repair_word(k, made) : NULL;
-    const char *name = to ? wte__repair_word(k, t->name) : NULL;
+    const char *name = to ? wte__repair_name(k, t) : NULL;
     if (!name) return NULL;
     return wte__repair_shell(
         k,

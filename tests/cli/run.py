@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-SECONDS = 50
+SECONDS = 280  # a hang, on however busy a machine
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 
 
