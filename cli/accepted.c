@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "open.h"
 #include "out.h"
 
 #define BASELINE_BYTES (1u << 20) /* some ten thousand findings; a model has under fifty */
@@ -13,11 +14,11 @@
 int cli_read_text(const cli *c, const char *path, uint64_t most, char **out, uint64_t *bytes)
 {
     const bool from_stdin = strcmp(path, "-") == 0;
-    FILE *f = from_stdin ? stdin : fopen(path, "rb");
+    FILE *f;
+    const int code = cli_open_stream(c, path, &f);
+    if (code) return code;
     size_t used = 0, cap = 4096;
-    char *text = f ? malloc(cap + 1) : NULL;
-    errno = f ? errno : errno ? errno : ENOENT;
-    if (!f) return cli_read_fail(c, path, errno);
+    char *text = malloc(cap + 1);
     if (from_stdin) path = "standard input";
     errno = 0;
     while (text && used <= most) {

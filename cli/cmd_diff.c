@@ -289,7 +289,7 @@ static int open_both(job *j)
     snprintf(j->both, sizeof j->both, "%s or %s", c->words[0], c->words[1]);
     cli_reading(j->both);
     if (j->table[0]->dim == j->table[1]->dim) return CLI_DONE;
-    return cli_say_fail(c, CLI_CANNOT,
+    return cli_say_fail(c, CLI_IS_FILE_SHAPE,
                         "rows of %" PRIu64 " numbers (%s) cannot be compared with rows of %" PRIu64
                         " (%s)",
                         j->table[0]->dim, c->words[0], j->table[1]->dim, c->words[1]);

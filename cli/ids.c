@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "number.h"
+#include "open.h"
 #include "out.h"
 
 #define PIECE 16384 /* bytes read at once */
@@ -288,9 +289,10 @@ static int open_named(const cli *c, const char *option, const char *type, cli_id
     bool from_stdin = strcmp(path, "-") == 0;
     *out = (cli_ids){ .from = from_stdin ? "standard input" : path };
     if (type) out->type = wte_dtype_from_name(type);
-    FILE *stream = from_stdin ? stdin : fopen(path, "rb");
-    if (!stream) return cli_read_fail(c, path, errno);
-    int code = open_stream(c, out, stream);
+    FILE *stream;
+    int code = cli_open_stream(c, path, &stream);
+    if (code) return code;
+    code = open_stream(c, out, stream);
     if (stream != out->stream && stream != stdin) fclose(stream);
     return code;
 }

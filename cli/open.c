@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,20 @@ int cli_input_table(const cli *c, const wte_model *m, const wte_model_table **ou
     wte_error err;
     wte_status status = wte_model_input(m, out, &err);
     return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
+}
+
+int cli_open_stream(const cli *c, const char *path, FILE **out)
+{
+    struct stat st;
+    *out = strcmp(path, "-") == 0 ? stdin : NULL;
+    if (*out) return CLI_DONE;
+    if (stat(path, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISSOCK(st.st_mode)))
+        return cli_say_fail(c, CLI_IS_NOT_A_FILE, "%s: is a %s, not a file", path,
+                            S_ISDIR(st.st_mode) ? "directory" : "socket");
+    *out = fopen(path, "rb");
+    const int why = errno;
+    if (*out) return CLI_DONE;
+    return cli_read_fail(c, path, why);
 }
 
 /* Digits, or '-' and digits. */

@@ -41,4 +41,7 @@ char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes);
 /* The same in quotes and safe for a terminal; nothing when it has none. Returns the columns taken;
  * out NULL = only these. */
 size_t cli_put_token(FILE *out, const wte_model *m, int64_t id);
+/* Text or numbers that are read once, from their beginning: a file, a pipe, a device; "-" is
+ * standard input. 0, or the exit code after a message. */
+int cli_open_stream(const cli *c, const char *path, FILE **out);
 #endif

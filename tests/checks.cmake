@@ -1,10 +1,11 @@
 # Checks of the project itself: what it promises about its headers, exports, documents and installation.
 # A check that cannot run here exits 77 and shows as skipped.
 set(tools ${PROJECT_SOURCE_DIR}/tools)
-set(checks check.headers check.sizes check.readme check.pains)
+set(checks check.headers check.sizes check.readme check.pains check.situations)
 add_test(NAME check.headers COMMAND ${tools}/check_headers.sh)
 add_test(NAME check.sizes COMMAND python3 ${tools}/check_size.py)
 add_test(NAME check.readme COMMAND python3 ${tools}/check_readme.py)
+add_test(NAME check.situations COMMAND python3 ${tools}/check_situations.py)
 add_test(NAME check.pains COMMAND python3 ${tools}/check_pains.py)
 if(TARGET wte_cli)
   list(APPEND checks check.sessions check.sessions_models)

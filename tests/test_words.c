@@ -355,27 +355,30 @@ static void bad_options_are_told(void **state)
     wte_error err;
     wte_words_info info;
     (void)state;
-#define REFUSED(part, ...)                                                                         \
+#define REFUSED(part, ...) REFUSED_AS(WTE_E_ARGUMENT, part, __VA_ARGS__)
+#define BEYOND(part, ...)  REFUSED_AS(WTE_E_LIMIT, part, __VA_ARGS__)
+#define REFUSED_AS(status, part, ...)                                                              \
     do {                                                                                           \
         wte_words_options opt = small_options();                                                   \
         (void)(__VA_ARGS__);                                                                       \
-        assert_fails(wte_words_plan(topics, &opt, &info, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,  \
-                     part);                                                                        \
+        assert_fails(wte_words_plan(topics, &opt, &info, &err), err, status, WTE_NOWHERE, part);   \
     } while (0)
     REFUSED("no method 7", opt.method = (wte_words_method)7);
-    REFUSED("the dimension is 65537", opt.dim = 65537);
-    REFUSED("the window is 65", opt.window = 65);
-    REFUSED("negative samples is 65", opt.negative = 65);
-    REFUSED("the length of n-grams is 65", opt.max_n = 65);
+    BEYOND("the dimension is 65537", opt.dim = 65537);
+    BEYOND("the window is 65", opt.window = 65);
+    BEYOND("negative samples is 65", opt.negative = 65);
+    BEYOND("the length of n-grams is 65", opt.max_n = 65);
     REFUSED("the least length of n-grams is 4, but at most 3", opt.max_n = 3, opt.min_n = 4);
-    REFUSED("buckets is 2147483648", opt.max_n = 3, opt.buckets = 2147483648u);
+    BEYOND("buckets is 2147483648", opt.max_n = 3, opt.buckets = 2147483648u);
     REFUSED("a learning rate of -1", opt.lr = -1);
     REFUSED("a learning rate of nan", opt.lr = NAN);
     REFUSED("a sample of inf", opt.sample = INFINITY);
     REFUSED("a power of 2", opt.power = 2);
     REFUSED("a time below 0", opt.seconds = -1);
     REFUSED("no checkpoint is named", opt.resume = 1);
+#undef REFUSED_AS
 #undef REFUSED
+#undef BEYOND
     wte_words_options opt = small_options();
     opt.max_bytes = 1000;
     assert_fails(wte_words_plan(topics, &opt, &info, &err), err, WTE_E_LIMIT, WTE_NOWHERE,

@@ -30,8 +30,8 @@ static void fill_in(wte_words_options *o)
 
 static wte_status refuse(wte_error *err, const char *what, uint64_t is, uint64_t most)
 {
-    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s is %" PRIu64 ", but at most %" PRIu64,
-                     what, is, most);
+    return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%s is %" PRIu64 ", but at most %" PRIu64, what,
+                     is, most);
 }
 
 static wte_status check_options(const wte_words_options *o, wte_error *err)
@@ -46,7 +46,10 @@ static wte_status check_options(const wte_words_options *o, wte_error *err)
         return refuse(err, "the number of negative samples", o->negative, WTE_LIMIT_WORDS_NEGATIVE);
     if (o->max_n > WTE_LIMIT_NGRAM)
         return refuse(err, "the length of n-grams", o->max_n, WTE_LIMIT_NGRAM);
-    if (o->min_n > o->max_n) return refuse(err, "the least length of n-grams", o->min_n, o->max_n);
+    if (o->min_n > o->max_n)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "the least length of n-grams is %" PRIu64 ", but at most %" PRIu64,
+                         (uint64_t)o->min_n, (uint64_t)o->max_n);
     if (o->buckets > WTE_LIMIT_WORDS_BUCKETS)
         return refuse(err, "the number of buckets", o->buckets, WTE_LIMIT_WORDS_BUCKETS);
     if (!isfinite(o->lr) || o->lr <= 0)
