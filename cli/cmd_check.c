@@ -354,6 +354,7 @@ static int read_adapter(job *j)
     wte_file_options file;
     cli_file_options(j->c, &file);
     opt.file = &file;
+    cli_unsigned(j->c, "max-vocab", 0, &opt.max_vocab_bytes);
     const wte_status status = wte_model_open(path, &opt, &j->adapter, &err);
     if (status != WTE_OK) return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
     cli_keep_model(j->c, j->adapter);

@@ -24,6 +24,8 @@ static const cli_option options[] = {
     { "spaced", '\0', false, CLI_FLAG, NULL,
       "a word is the token with a space before it first; --against: tokens that begin words",
       NULL },
+    { "max-bytes", '\0', false, CLI_UNSIGNED, "BYTES", "read files of words of up to so many bytes",
+      "67108864" },
     { "restrict", '\0', false, CLI_UNSIGNED, "N",
       "only the first N rows are asked about and answers; 0 = all", "300000" },
     { "top", 'k', false, CLI_UNSIGNED, "K", "compare so many neighbours of each token", "10" },

@@ -23,6 +23,8 @@ static const cli_option options[] = {
     { "dtype", '\0', false, CLI_TEXT, "T", "element type", "f32" },
     { "name", '\0', false, CLI_TEXT, "TENSOR", "the tensor's name in the file",
       "embedding.weight" },
+    { "max-bytes", '\0', false, CLI_UNSIGNED, "BYTES", "make a table of up to so many bytes",
+      "1099511627776" },
     { "output", 'o', false, CLI_TEXT, "FILE",
       "write FILE.safetensors or FILE.npy; '-' = .npy on stdout", NULL },
     CLI_OPTIONS_END,
@@ -223,7 +225,9 @@ static int run(cli *c)
     if (code) return code;
     wte_table *table;
     wte_error err;
-    wte_status status = wte_table_create(p.rows, p.dim, p.dtype, NULL, &table, &err);
+    wte_table_options opt = WTE_TABLE_OPTIONS_INIT;
+    cli_unsigned(c, "max-bytes", 0, &opt.max_bytes);
+    wte_status status = wte_table_create(p.rows, p.dim, p.dtype, &opt, &table, &err);
     if (status == WTE_OK) status = wte_table_init(table, &p.init, &err);
     if (status != WTE_OK) {
         wte_table_free(table);

@@ -241,6 +241,7 @@ static wte_status open_and_judge(cli *c, const char *path, wte_pool *pool, wte_m
     model_opt.tensor = cli_text(c, "tensor");
     model_opt.head = cli_text(c, "head");
     opt.pool = pool;
+    cli_unsigned(c, "max-vocab", 0, &model_opt.max_vocab_bytes);
     cli_reading(path);
     wte_status status = wte_model_open(path, &model_opt, m, err);
     if (status != WTE_OK) return status;

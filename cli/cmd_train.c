@@ -48,6 +48,8 @@ static const cli_option options[] = {
     { "threads", '\0', false, CLI_UNSIGNED, "N",
       "use N threads; what is learned depends on it, but for lm and --deterministic",
       "one per core" },
+    { "max-bytes", '\0', false, CLI_UNSIGNED, "BYTES", "take up to so many bytes of memory",
+      "1099511627776" },
     { "word2vec", '\0', false, CLI_TEXT, "FILE", "write the vectors as text too", NULL },
     { "fasttext", '\0', false, CLI_TEXT, "FILE",
       "write a fastText .bin too: with n-grams it has vectors of unknown words", NULL },
@@ -198,7 +200,7 @@ const cli_command cmd_train = {
     .synopsis = "CORPUS",
     .summary = "learn a table from a text",
     .options = options,
-    .common = CLI_WITH_JSON,
+    .common = CLI_WITH_JSON | CLI_WITH_LIMITS,
     .min_words = 1,
     .max_words = 1,
     .notes = "CORPUS is a text: words are what stands between white space, a line end is the\n"

@@ -92,10 +92,18 @@ static int score_pairs(const eval_job *j, eval_similarity *s, uint64_t *rows, do
     return status == WTE_OK ? CLI_DONE : cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
 }
 
+static wte_eval_file_options file_options(const cli *c)
+{
+    wte_eval_file_options opt = WTE_EVAL_FILE_OPTIONS_INIT;
+    cli_unsigned(c, "max-bytes", 0, &opt.max_bytes);
+    return opt;
+}
+
 static int run_similarity(const eval_job *j, eval_similarity *s)
 {
     wte_error err;
-    const wte_status status = wte_pairs_open(s->path, NULL, &s->pairs, &err);
+    const wte_eval_file_options opt = file_options(j->c);
+    const wte_status status = wte_pairs_open(s->path, &opt, &s->pairs, &err);
     if (status != WTE_OK) return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
     const size_t n = (size_t)wte_pairs_count(s->pairs);
     uint64_t *rows = calloc(2 * n, sizeof *rows);
@@ -206,7 +214,8 @@ static int answer(const eval_job *j, eval_analogies *a, uint64_t *rows, uint64_t
 static int run_analogies(const eval_job *j, eval_analogies *a)
 {
     wte_error err;
-    const wte_status status = wte_analogies_open(a->path, NULL, &a->analogies, &err);
+    const wte_eval_file_options opt = file_options(j->c);
+    const wte_status status = wte_analogies_open(a->path, &opt, &a->analogies, &err);
     if (status != WTE_OK) return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
     const size_t n = (size_t)wte_analogies_count(a->analogies);
     uint64_t *rows = calloc(4 * n, sizeof *rows), *answers = calloc(n, sizeof *answers);

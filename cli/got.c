@@ -11,6 +11,7 @@
 
 #include "accepted.h"
 #include "number.h"
+#include "open.h"
 #include "out.h"
 
 #define SEPARATORS  ", \t\n\r[]\""
@@ -125,6 +126,8 @@ static wte_status read_tensor(const wte_file *f, const wte_tensor *t, cli_got *o
 
 static int read_file(const cli *c, const char *option, const char *path, cli_got *out)
 {
+    wte_file_options opt;
+    cli_file_options(c, &opt);
     wte_file *f;
     wte_tensor t;
     wte_error err = { WTE_E_MEMORY, 0, WTE_NOWHERE, "out of memory for the vectors" };
@@ -139,9 +142,9 @@ static int read_file(const cli *c, const char *option, const char *path, cli_got
             free(piped);
             return code;
         }
-        status = wte_file_open_memory(piped, bytes, path, NULL, &f, &err);
+        status = wte_file_open_memory(piped, bytes, path, &opt, &f, &err);
     } else {
-        status = wte_file_open(path, NULL, &f, &err);
+        status = wte_file_open(path, &opt, &f, &err);
     }
     if (status != WTE_OK) {
         free(piped);

@@ -261,7 +261,9 @@ static int open_pipe(const cli *c, cli_ids *ids, FILE *stream, const char *start
     if (code) return code;
     if (!is_npy(start, n)) return take_raw(c, ids, bytes);
     wte_error err;
-    wte_status status = wte_file_open_memory(ids->memory, bytes, ids->from, NULL, &ids->file, &err);
+    wte_file_options opt;
+    cli_file_options(c, &opt);
+    wte_status status = wte_file_open_memory(ids->memory, bytes, ids->from, &opt, &ids->file, &err);
     return status == WTE_OK ? take_npy(c, ids) : cli_fail(c, status, CLI_SIDE_INPUT, &err);
 }
 
@@ -279,7 +281,9 @@ static int open_stream(const cli *c, cli_ids *ids, FILE *stream)
         return take_raw(c, ids, (uint64_t)ftello(stream));
     }
     wte_error err;
-    wte_status status = wte_file_open(ids->from, NULL, &ids->file, &err);
+    wte_file_options opt;
+    cli_file_options(c, &opt);
+    wte_status status = wte_file_open(ids->from, &opt, &ids->file, &err);
     return status == WTE_OK ? take_npy(c, ids) : cli_fail(c, status, CLI_SIDE_INPUT, &err);
 }
 

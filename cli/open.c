@@ -40,7 +40,9 @@ void cli_file_options(const cli *c, wte_file_options *out)
 {
     *out = (wte_file_options)WTE_FILE_OPTIONS_INIT;
     out->no_cache = c->no_cache;
+    if (!(c->command->common & (CLI_WITH_MODEL | CLI_WITH_LIMITS))) return;
     cli_unsigned(c, "max-expansion", 0, &out->max_expansion);
+    cli_unsigned(c, "max-header", 0, &out->max_header_bytes);
 }
 
 void cli_keep_model(cli *c, wte_model *m)
@@ -77,6 +79,7 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
     bool wanted = vocab == CLI_VOCAB_ALL || vocab == CLI_VOCAB_NEEDED ||
                   (vocab == CLI_VOCAB_CHEAP && (c->verbose || vocab_is_cheap(path)));
     opt.without_vocab = !wanted;
+    cli_unsigned(c, "max-vocab", 0, &opt.max_vocab_bytes);
     cli_reading(path);
     cli_progress progress;
     opt.progress = cli_progress_start(&progress, c, "indexing");

@@ -17,7 +17,7 @@ typedef enum cli_vocab {
  * until the command ends. A vocabulary that was wanted but cannot be read is noted. 0, or the exit
  * code after a message. */
 int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out);
-/* What the options say of how files are opened, for a command that is CLI_WITH_MODEL. */
+/* What the options say of how files are opened, for any command. */
 void cli_file_options(const cli *c, wte_file_options *out);
 /* Keep a model that was opened in another way: it is freed when the command ends. */
 void cli_keep_model(cli *c, wte_model *m);

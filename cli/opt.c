@@ -17,8 +17,14 @@ static const cli_option with_json[] = {
 static const cli_option with_model[] = {
     { "tensor", '\0', false, CLI_TEXT, "NAME", "take this tensor as the input table", NULL },
     { "head", '\0', false, CLI_TEXT, "NAME", "take this tensor as the output head", NULL },
+};
+static const cli_option with_limits[] = {
     { "max-expansion", '\0', false, CLI_UNSIGNED, "N",
       "let a packed file take N times its size in memory", "64, or 32 MiB where that is more" },
+    { "max-header", '\0', false, CLI_UNSIGNED, "BYTES",
+      "read headers of files of tensors, and indexes, up to so many bytes", "of each format" },
+    { "max-vocab", '\0', false, CLI_UNSIGNED, "BYTES", "read tokenizer files up to so many bytes",
+      "268435456" },
 };
 static const cli_option with_threads[] = {
     { "threads", '\0', false, CLI_UNSIGNED, "N", "use N threads; results never depend on it",
@@ -36,6 +42,7 @@ static const struct {
     size_t n;
 } common[] = {
     { CLI_WITH_MODEL, with_model, sizeof with_model / sizeof *with_model },
+    { CLI_WITH_MODEL | CLI_WITH_LIMITS, with_limits, sizeof with_limits / sizeof *with_limits },
     { CLI_WITH_JSON, with_json, sizeof with_json / sizeof *with_json },
     { CLI_WITH_THREADS, with_threads, sizeof with_threads / sizeof *with_threads },
     { 0, with_all, sizeof with_all / sizeof *with_all },
@@ -342,6 +349,20 @@ static int check_threads(const cli *c)
     return cli_over_limit(c, "threads", THREADS_MOST);
 }
 
+/* What is read at all is at least a byte; 0 would mean the default. */
+static int check_limits(const cli *c)
+{
+    static const char *const names[] = { "max-header", "max-vocab", "max-bytes" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *name = names[i];
+        uint64_t bytes;
+        if (find_option(c->command, name, strlen(name)) && cli_unsigned(c, name, 1, &bytes) &&
+            bytes == 0)
+            return cli_refuse_value(c, name, "wants 1 or more");
+    }
+    return CLI_DONE;
+}
+
 int cli_parse(cli *c, int argc, char **argv)
 {
     size_t cap = (size_t)(argc > 0 ? argc : 0) + 1;
@@ -371,6 +392,7 @@ int cli_parse(cli *c, int argc, char **argv)
     c->json = (c->command->common & CLI_WITH_JSON) && cli_given(c, "json");
     if (cli_given(c, "help")) return CLI_DONE;
     int code = check_threads(c);
+    if (!code) code = check_limits(c);
     return code ? code : check_words(c);
 }
 

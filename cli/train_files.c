@@ -54,10 +54,14 @@ int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_rows *rows,
     const char *path = cli_text(c, "start");
     const wte_model_table *input;
     wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
+    wte_file_options file;
     wte_error err;
     *out = NULL;
     *vocab = NULL;
     if (!path) return CLI_DONE;
+    cli_unsigned(c, "max-vocab", 0, &opt.max_vocab_bytes);
+    cli_file_options(c, &file);
+    opt.file = &file;
     cli_reading(path);
     wte_status status = wte_model_open(path, &opt, out, &err);
     if (status == WTE_OK) cli_keep_model(c, *out);

@@ -53,6 +53,7 @@ static int read_numbers(run *r)
     cli_real(c, "momentum", 0, &o->momentum);
     cli_real(c, "weight-decay", 0, &o->weight_decay);
     cli_real(c, "time-limit", 0, &o->seconds);
+    cli_unsigned(c, "max-bytes", 0, &o->max_bytes);
     cli_real(c, "checkpoint-every", 0, &o->checkpoint_seconds);
     if (cli_real(c, "clip", 0, &o->clip) && o->clip == 0) o->clip = -1;
     if (cli_real(c, "projection-decay", 0, &o->projection_decay) && o->projection_decay == 0)

@@ -40,6 +40,7 @@ static int read_options(run *r)
     cli_real(c, "sample", 0, &o->sample);
     cli_real(c, "negative-power", 0, &o->power);
     cli_real(c, "time-limit", 0, &o->seconds);
+    cli_unsigned(c, "max-bytes", 0, &o->max_bytes);
     cli_real(c, "checkpoint-every", 0, &o->checkpoint_seconds);
     o->hierarchical = cli_given(c, "hierarchical");
     o->deterministic = cli_given(c, "deterministic");

@@ -23,10 +23,11 @@ typedef struct wte_model_options {
     /* Limits and the use of the cache, as for a file; NULL: as preset. Its copy, allocator and
      * progress are not looked at: those above count. */
     const wte_file_options *file;
+    uint64_t max_vocab_bytes; /* max_bytes of wte_vocab_options */
 } wte_model_options;
 #define WTE_MODEL_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(wte_model_options), NULL, NULL, 0, 0, NULL, NULL, NULL                              \
+        sizeof(wte_model_options), NULL, NULL, 0, 0, NULL, NULL, NULL, 0                           \
     }
 
 typedef enum wte_role {

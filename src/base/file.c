@@ -221,8 +221,8 @@ wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_
     return WTE_OK;
 }
 
-wte_status wte__file_load(const char *path, uint64_t max_bytes, const wte_allocator *a, char **out,
-                          uint64_t *bytes, wte_error *err)
+wte_status wte__file_load(const char *path, uint64_t max_bytes, const char *raise,
+                          const wte_allocator *a, char **out, uint64_t *bytes, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
     wte__file f;
@@ -233,8 +233,8 @@ wte_status wte__file_load(const char *path, uint64_t max_bytes, const wte_alloca
     char *text = NULL;
     if (f.size > max_bytes || f.size >= SIZE_MAX) {
         status = wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
-                           "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read",
-                           wte__show_path(shown, path), f.size, max_bytes);
+                           "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read (%s)",
+                           wte__show_path(shown, path), f.size, max_bytes, raise);
         goto done;
     }
     text = wte__alloc(a, (size_t)f.size + 1);

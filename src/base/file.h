@@ -35,8 +35,9 @@ wte_status wte__file_read_at(const wte__file *f, uint64_t at, void *out, uint64_
                              const char *path, wte_error *err);
 /* The whole of a small file; *out is bytes + 1 long and NUL-terminated; release with wte__free(a,
  * *out, *bytes + 1). */
-wte_status wte__file_load(const char *path, uint64_t max_bytes, const wte_allocator *a, char **out,
-                          uint64_t *bytes, wte_error *err);
+/* `raise` says in the message how a file beyond max_bytes can be read: limits.h. */
+wte_status wte__file_load(const char *path, uint64_t max_bytes, const char *raise,
+                          const wte_allocator *a, char **out, uint64_t *bytes, wte_error *err);
 
 /* A whole file as private copy-on-write memory: writes stay in this process and never reach the
  * file. An empty file maps nothing (E_FORMAT). Release with wte__file_unmap_private. */

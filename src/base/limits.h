@@ -2,6 +2,12 @@
 #ifndef WTE_SRC_BASE_LIMITS_H
 #define WTE_SRC_BASE_LIMITS_H
 
+/* What a message says of a limit: how it is raised, or that it cannot be. */
+#define WTE__FIXED_LIMIT  "a fixed limit"
+#define WTE__RAISE_HEADER "raise max_header_bytes, or --max-header"
+#define WTE__RAISE_BYTES  "raise max_bytes, or --max-bytes"
+#define WTE__RAISE_VOCAB  "raise max_bytes of wte_vocab_options, or --max-vocab"
+
 /* The reference safetensors reader's own cap; 87 MB headers with a million tensors are legal. */
 #define WTE_LIMIT_SAFETENSORS_HEADER 100000000u
 /* Tensors in one file: 2^31 would need more header than the cap above allows at ~50 bytes each. */

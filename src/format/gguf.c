@@ -65,7 +65,7 @@ wte_status wte__gguf_need(wte__gguf_reader *r, uint64_t n)
     if (r->at + n > cap)
         return wte__fail(r->err, WTE_E_LIMIT, r->at,
                          "%s: a header of over %" PRIu64
-                         " bytes, but no more are read (raise max_header_bytes); it is at %s",
+                         " bytes, but no more are read (" WTE__RAISE_HEADER "); it is at %s",
                          path_of(r), cap, r->what);
     return read_ahead(r, r->at + n, size < cap ? size : cap);
 }

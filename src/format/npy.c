@@ -333,7 +333,7 @@ static wte_status check_text(const reader *r, uint64_t limit)
     if (n <= limit) return WTE_OK;
     return wte__fail(r->err, WTE_E_LIMIT, where(r, r->at),
                      "%s: .npy header of %" PRIu64 " characters, but at most %" PRIu64
-                     " are read (raise max_header_bytes)",
+                     " are read (" WTE__RAISE_HEADER ")",
                      r->path, n, limit);
 }
 
@@ -369,7 +369,7 @@ static wte_status load_header(reader *r, wte_file *f)
     if (n / (major == 3 ? 4 : 1) > limit)
         return wte__fail(r->err, WTE_E_LIMIT, where(r, 8),
                          "%s: .npy header of %" PRIu64 " bytes, but at most %" PRIu64
-                         " characters are read (raise max_header_bytes)",
+                         " characters are read (" WTE__RAISE_HEADER ")",
                          r->path, n, limit);
     r->size = text_at + n;
     r->data = wte__alloc_array(f->allocator, r->size, 1);

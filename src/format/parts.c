@@ -219,7 +219,8 @@ static wte_status read_dim(const wte_file *f, const char *dir, uint64_t *dim, wt
     if (!wte__path_join(path, dir, "params.json")) return WTE_OK;
     WTE_TRY(wte__path_optional(path, &there, NULL, err));
     if (!there) return WTE_OK;
-    WTE_TRY(wte__file_load(path, WTE_LIMIT_CONFIG, f->allocator, &text, &bytes, err));
+    WTE_TRY(
+        wte__file_load(path, WTE_LIMIT_CONFIG, WTE__FIXED_LIMIT, f->allocator, &text, &bytes, err));
     wte__json_init(&j, text, bytes, path, WTE__JSON_PYTHON);
     bool ok = wte__json_next(&j) == WTE__JSON_OBJECT;
     while (ok && wte__json_next(&j) == WTE__JSON_KEY) {

@@ -406,7 +406,7 @@ static wte_status load_header(reader *r)
     if (n > cap)
         return wte__fail(r->err, WTE_E_LIMIT, 0,
                          "%s: a header of %" PRIu64 " bytes, but at most %" PRIu64
-                         " are read (raise max_header_bytes)",
+                         " are read (" WTE__RAISE_HEADER ")",
                          part->path, n, cap);
     if (n == 0 || start[LENGTH_BYTES] != '{')
         return wte__fail(r->err, WTE_E_FORMAT, LENGTH_BYTES,

@@ -370,7 +370,7 @@ static wte_status load_text(reader *r)
     if (size > cap)
         return wte__fail(r->err, WTE_E_LIMIT, 0,
                          "%s: JSON text of %" PRIu64 " bytes, but at most %" PRIu64
-                         " are read (raise max_header_bytes)",
+                         " are read (" WTE__RAISE_HEADER ")",
                          f->path, size, cap);
     f->text = wte__alloc_array(f->allocator, size + 1, 1);
     if (!f->text) return wte__no_memory(r->err, size + 1, f->path);

@@ -33,7 +33,7 @@ wte_status wte__eval_text_load(wte__eval_text *t, const char *path,
     uint64_t most;
     WTE_TRY(settle(t, opt, &most, err));
     WTE_TRY(wte__need(path, "the path of a file of words", err));
-    WTE_TRY(wte__file_load(path, most, t->allocator, &t->data, &t->bytes, err));
+    WTE_TRY(wte__file_load(path, most, WTE__RAISE_BYTES, t->allocator, &t->data, &t->bytes, err));
     begin(t, path);
     return WTE_OK;
 }
@@ -46,8 +46,9 @@ wte_status wte__eval_text_copy(wte__eval_text *t, const void *data, uint64_t byt
     if (bytes) WTE_TRY(wte__need(data, "the text of a file of words", err));
     if (bytes > most || bytes >= SIZE_MAX)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
-                         "a text of %" PRIu64 " bytes, but at most %" PRIu64 " are read", bytes,
-                         most);
+                         "a text of %" PRIu64 " bytes, but at most %" PRIu64
+                         " are read (" WTE__RAISE_BYTES ")",
+                         bytes, most);
     t->data = wte__alloc(t->allocator, (size_t)bytes + 1);
     if (!t->data) return wte__no_memory(err, bytes + 1, "a file of words");
     if (bytes) memcpy(t->data, data, (size_t)bytes);

@@ -192,6 +192,6 @@ wte_status wte__lm_memory(wte__lm_plan *p, wte_error *err)
     if (p->bytes <= p->o.max_bytes) return WTE_OK;
     return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                      "training a table of %" PRIu64 " x %" PRIu64 " takes %" PRIu64
-                     " bytes, but at most %" PRIu64 " are allowed",
+                     " bytes, but at most %" PRIu64 " are allowed (" WTE__RAISE_BYTES ")",
                      p->rows, p->o.dim, p->bytes, p->o.max_bytes);
 }

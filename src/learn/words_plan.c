@@ -185,7 +185,7 @@ wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
     if (!count_bytes(p) || p->bytes > p->o.max_bytes)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                          "training takes %" PRIu64 " bytes, but at most %" PRIu64
-                         " are allowed (max_bytes)",
+                         " are allowed (" WTE__RAISE_BYTES ")",
                          p->bytes, p->o.max_bytes);
     WTE_TRY(check_start(p, p->o.start, p->rows, "the table to start from", err));
     WTE_TRY(check_start(p, p->o.start_in, p->in_rows,

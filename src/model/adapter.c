@@ -176,7 +176,8 @@ static wte_status read_adapter_config(wte_model *m, const char *side, wte_error 
     if (!there) return WTE_OK;
     const char *kept = wte__arena_text(&m->arena, path, strlen(path));
     if (!kept) return wte__no_memory(err, strlen(path), "a path");
-    WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, m->allocator, &text, &bytes, err));
+    WTE_TRY(
+        wte__file_load(kept, WTE_LIMIT_CONFIG, WTE__FIXED_LIMIT, m->allocator, &text, &bytes, err));
     const wte_status status =
         wte__adapter_parse(&m->adapter, text, bytes, kept, m->allocator, &m->arena, err);
     wte__free(m->allocator, text, (size_t)bytes + 1);

@@ -54,7 +54,8 @@ static wte_status read_config(wte_model *m, const wte__place *p, wte_error *err)
     }
     const char *kept = wte__arena_text(&m->arena, path, strlen(path));
     if (!kept) return wte__no_memory(err, strlen(path), "a path");
-    WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, m->allocator, &text, &bytes, err));
+    WTE_TRY(
+        wte__file_load(kept, WTE_LIMIT_CONFIG, WTE__FIXED_LIMIT, m->allocator, &text, &bytes, err));
     wte_status status = params ? wte__config_params(&m->config, text, bytes, kept, err)
                                : wte__config_parse(&m->config, text, bytes, kept, &m->arena, err);
     if (status == WTE_OK && !params)
@@ -76,7 +77,8 @@ static wte_status read_quant_config(wte_model *m, const wte__place *p, wte_error
         uint64_t bytes = 0;
         const char *kept = wte__arena_text(&m->arena, path, strlen(path));
         if (!kept) return wte__no_memory(err, strlen(path), "a path");
-        WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, m->allocator, &text, &bytes, err));
+        WTE_TRY(wte__file_load(kept, WTE_LIMIT_CONFIG, WTE__FIXED_LIMIT, m->allocator, &text,
+                               &bytes, err));
         const wte_status status =
             wte__quant_said_parse(&m->said, text, bytes, kept, true, &m->arena, err);
         wte__free(m->allocator, text, (size_t)bytes + 1);
@@ -87,12 +89,13 @@ static wte_status read_quant_config(wte_model *m, const wte__place *p, wte_error
 
 /* The tokens that the file of tensors lists itself fit its table surely; else those beside it.
  * A broken vocabulary does not stop the model: ids work without texts. */
-static wte_status read_vocab(wte_model *m, const wte__place *p, wte_error *err)
+static wte_status read_vocab(wte_model *m, const wte__place *p, uint64_t max_bytes, wte_error *err)
 {
     wte_vocab_options opt = WTE_VOCAB_OPTIONS_INIT;
     wte_error problem;
     const wte_token_list *tokens;
     opt.allocator = m->allocator;
+    opt.max_bytes = max_bytes;
     wte_status status = wte_file_tokens(m->file, &tokens, &problem);
     if (status == WTE_OK)
         status = wte_vocab_from_tokens(tokens, p->weights, &opt, &m->vocab, &problem);
@@ -124,7 +127,7 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     WTE_TRY(read_config(m, &p, err));
     WTE_TRY(wte__adapter_read(m, p.weights, p.side, err));
     WTE_TRY(read_quant_config(m, &p, err));
-    if (!opt->without_vocab) WTE_TRY(read_vocab(m, &p, err));
+    if (!opt->without_vocab) WTE_TRY(read_vocab(m, &p, opt->max_vocab_bytes, err));
     WTE_TRY(wte__model_find(m, opt, err));
     if (!m->has_input) return WTE_OK;
     return wte__factor_finish(&m->config, m->input.dtype, m->input.dim, &m->arena, err);

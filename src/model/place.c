@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "format/parts.h"
 
 #define STATIC_FOLDER "0_StaticEmbedding"
@@ -247,7 +248,7 @@ static wte_status read_ref(const char *dir, const char *snapshots, const wte_all
     bool there;
     WTE_TRY(wte__path_optional(path, &there, &bytes, err));
     if (!there || bytes >= 256) return WTE_OK;
-    WTE_TRY(wte__file_load(path, 256, allocator, &text, &bytes, err));
+    WTE_TRY(wte__file_load(path, 256, WTE__FIXED_LIMIT, allocator, &text, &bytes, err));
     const size_t n = strcspn(text, " \t\r\n/"); /* a slash would lead elsewhere */
     const bool name = n > 0 && text[0] != '.' && text[n] != '/';
     if (name) snprintf(revision, 256, "%.*s", (int)n, text);

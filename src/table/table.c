@@ -41,7 +41,7 @@ static wte_status table_bytes(uint64_t rows, uint64_t dim, wte_dtype type, uint6
     if (*bytes > max_bytes || *bytes > SIZE_MAX)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
                          "a table of %" PRIu64 " x %" PRIu64 " %s takes %" PRIu64
-                         " bytes, but the limit is %" PRIu64 " (max_bytes)",
+                         " bytes, but the limit is %" PRIu64 " (" WTE__RAISE_BYTES ")",
                          rows, dim, wte_dtype_name(type), *bytes, max_bytes);
     return WTE_OK;
 }

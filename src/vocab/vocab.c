@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/sniff.h"
 
 static const char *const file_names[] = { "tokenizer.json", "vocab.json", "vocab.txt",
@@ -124,7 +125,8 @@ static wte_status load_added(wte_vocab *v, const wte_vocab_options *o, const cha
     if (!wte__path_join(second, dir, "added_tokens.json")) return WTE_OK;
     WTE_TRY(wte__path_optional(second, &there, NULL, err));
     if (!there) return WTE_OK;
-    return wte__file_load(second, o->max_bytes, o->allocator, &v->data[1], &v->data_bytes[1], err);
+    return wte__file_load(second, o->max_bytes, WTE__RAISE_VOCAB, o->allocator, &v->data[1],
+                          &v->data_bytes[1], err);
 }
 
 wte_status wte__vocab_options_take(wte_vocab_options *o, const wte_vocab_options *given,
@@ -153,8 +155,8 @@ wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt, wte_vo
 
     wte_status status = wte__vocab_create(&o, directory ? found : path, WTE_VOCAB_TXT, &v, err);
     if (status == WTE_OK)
-        status =
-            wte__file_load(v->path, o.max_bytes, o.allocator, &v->data[0], &v->data_bytes[0], err);
+        status = wte__file_load(v->path, o.max_bytes, WTE__RAISE_VOCAB, o.allocator, &v->data[0],
+                                &v->data_bytes[0], err);
     if (status == WTE_OK) v->source = source_by_content(v);
     if (status == WTE_OK && directory &&
         (v->source == WTE_VOCAB_JSON || v->source == WTE_VOCAB_PIECES))
@@ -185,8 +187,8 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
                          (int)source);
     if (bytes > o.max_bytes)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
-                         "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read", name, bytes,
-                         o.max_bytes);
+                         "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read (%s)", name,
+                         bytes, o.max_bytes, WTE__RAISE_VOCAB);
     wte_status status = wte__vocab_create(&o, name, source, &v, err);
     if (status == WTE_OK) {
         v->data[0] = wte__alloc(o.allocator, (size_t)bytes + 1);
