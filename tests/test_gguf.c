@@ -373,7 +373,8 @@ static void limits_are_told(void **state)
     g_text(&g, "0123456789");
     opt.max_header_bytes = 50;
     assert_fails(g_open(&g, &opt, &memory, &f, &err), err, WTE_E_LIMIT, 45,
-                 "t.gguf: a header of over 50 bytes, but no more are read (raise max_header_bytes);"
+                 "t.gguf: a header of over 50 bytes, but no more are read (raise max_header_bytes, "
+                 "or --max-header);"
                  " it is at key 'k'");
     g_free(&g, memory);
     opt.max_header_bytes = 55;

@@ -397,8 +397,9 @@ static void the_cap_on_headers_is_exact_and_can_be_raised(void **state)
         wte_file_free(f);
     }
     opt.max_header_bytes = n - 1;
-    assert_fails(wte_file_open_memory(made.data, made.bytes, "t", &opt, &f, &err), err, WTE_E_LIMIT,
-                 0, "a header of 53 bytes, but at most 52 are read (raise max_header_bytes)");
+    assert_fails(
+        wte_file_open_memory(made.data, made.bytes, "t", &opt, &f, &err), err, WTE_E_LIMIT, 0,
+        "a header of 53 bytes, but at most 52 are read (raise max_header_bytes, or --max-header)");
     made_file_free(&made);
     /* the format's own cap: at it the header is looked for, one above it is refused */
     uint8_t start[16] = "\0\0\0\0\0\0\0\0{\"a\":";

@@ -84,7 +84,7 @@ static void a_table_over_the_limit_is_refused(void **state)
                  WTE_NOWHERE, "takes 1116691496960 bytes, but the limit is 1099511627776");
     opt.max_bytes = 100;
     assert_fails(wte_table_create(26, 1, WTE_F32, &opt, &t, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
-                 "takes 104 bytes, but the limit is 100 (max_bytes)");
+                 "takes 104 bytes, but the limit is 100 (raise max_bytes, or --max-bytes)");
     assert_ok(wte_table_create(25, 1, WTE_F32, &opt, &t, &err), err);
     wte_table_free(t);
 }
