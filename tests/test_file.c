@@ -44,7 +44,7 @@ static void expect_content(const char *path, const char *text)
     wte_error err;
     char *data;
     uint64_t bytes;
-    assert_ok(wte__file_load(path, 1000, "", NULL, &data, &bytes, &err), err);
+    assert_ok(wte__file_load(path, 1000, WTE__FIXED_LIMIT, NULL, &data, &bytes, &err), err);
     assert_int_equal(bytes, strlen(text));
     assert_string_equal(data, text);
     wte__free(NULL, data, (size_t)bytes + 1);
@@ -180,16 +180,16 @@ static void loading_keeps_to_its_limit_and_its_memory(void **state)
     uint64_t bytes;
     test_write_file(in("a"), "12345", 5);
     test_memory_init(&m, SIZE_MAX);
-    assert_ok(wte__file_load(in("a"), 5, "", &m.allocator, &data, &bytes, &err), err);
+    assert_ok(wte__file_load(in("a"), 5, WTE__FIXED_LIMIT, &m.allocator, &data, &bytes, &err), err);
     assert_string_equal(data, "12345");
     wte__free(&m.allocator, data, 6);
     assert_int_equal(m.live_bytes, 0);
-    assert_fails(wte__file_load(in("a"), 4, "", &m.allocator, &data, &bytes, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "5 bytes, but at most 4 are read");
+    assert_fails(wte__file_load(in("a"), 4, WTE__FIXED_LIMIT, &m.allocator, &data, &bytes, &err),
+                 err, WTE_E_LIMIT, WTE_NOWHERE, "5 bytes, but at most 4 are read (a fixed limit)");
     assert_null(data);
     test_memory_init(&m, 0);
-    assert_fails(wte__file_load(in("a"), 5, "", &m.allocator, &data, &bytes, &err), err,
-                 WTE_E_MEMORY, WTE_NOWHERE, "6 bytes");
+    assert_fails(wte__file_load(in("a"), 5, WTE__FIXED_LIMIT, &m.allocator, &data, &bytes, &err),
+                 err, WTE_E_MEMORY, WTE_NOWHERE, "6 bytes");
     assert_null(data);
     assert_int_equal(bytes, 0);
 }
