@@ -87,13 +87,6 @@ typedef struct cli_value {
     int next; /* value of the same option; 0 = there is none */
 } cli_value;
 
-/* Of each option that was given: where its values begin and end. */
-typedef struct cli_given_option {
-    const cli_option *option;
-    int first, last, times;
-} cli_given_option;
-#define CLI_OPTIONS_MOST 128 /* that one command has, with the common ones */
-
 /* Models that one run has open at most. */
 #define CLI_MODELS 4
 

@@ -66,14 +66,8 @@ wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
     int fd; /* O_NONBLOCK: a pipe without a writer must not hang us */
     do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (fd < 0 && errno == EINTR);
+    if (fd < 0) return wte__path_cannot_open(path, errno, err);
     struct stat st;
-    if (fd < 0) {
-        const int why = errno;
-        if (why == ENXIO && stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* a socket */
-            return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file",
-                             wte__show_path(shown, path), kind_text(st.st_mode));
-        return wte__path_cannot_open(path, why, err);
-    }
     if (fstat(fd, &st) != 0) {
         int why = errno;
         close(fd);

@@ -49,7 +49,10 @@ wte__match wte__safetensors_match(const wte__head *head)
     if (brace) return WTE__MATCH_PERHAPS;
     /* without it: a broken header, if what is in its place is text of a length that fits */
     if (n < 2 || n > (left ? left : WTE_LIMIT_SAFETENSORS_HEADER)) return WTE__MATCH_NO;
-    for (uint64_t i = LENGTH_BYTES; i < head->n && i < LENGTH_BYTES + n; i++)
+    uint64_t first = LENGTH_BYTES; /* blanks before the brace: other readers take them */
+    while (first < head->n && head->bytes[first] && strchr(" \t\r\n", head->bytes[first])) first++;
+    if (first < head->n && head->bytes[first] == '{') return WTE__MATCH_PERHAPS;
+    for (uint64_t i = first; i < head->n && i < LENGTH_BYTES + n; i++)
         if ((head->bytes[i] < ' ' && !strchr("\t\r\n", head->bytes[i])) || head->bytes[i] > '~' ||
             head->bytes[i] == 0)
             return WTE__MATCH_NO;

@@ -113,6 +113,16 @@ static wte_status read_vocab(wte_model *m, const wte__place *p, uint64_t max_byt
     return WTE_OK;
 }
 
+/* A write of several files that a kill has interrupted is finished before they are read. A path
+ * that cannot be looked at is reported by what opens it. */
+static wte_status finish_writes(const char *path, wte_error *err)
+{
+    wte__path_kind kind;
+    if (wte__path_look(path, &kind, NULL, NULL) != WTE_OK) return WTE_OK;
+    return kind == WTE__PATH_DIRECTORY ? wte__replace_recover(path, err)
+                                       : wte__replace_recover_beside(path, err);
+}
+
 static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_error *err)
 {
     wte__place p;
@@ -121,11 +131,7 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     file_opt.copy = opt->copy;
     file_opt.allocator = m->allocator;
     file_opt.progress = opt->progress;
-    wte__path_kind kind;
-    WTE_TRY(wte__path_look(m->path, &kind, NULL, err));
-    const bool folder = kind == WTE__PATH_DIRECTORY;
-    WTE_TRY(folder ? wte__replace_recover(m->path, err)
-                   : wte__replace_recover_beside(m->path, err));
+    WTE_TRY(finish_writes(m->path, err));
     WTE_TRY(wte__place_of(&p, m->path, m->allocator, err));
     m->note = wte__arena_text(&m->arena, p.note, strlen(p.note));
     if (!m->note) return wte__no_memory(err, sizeof p.note, "a note");

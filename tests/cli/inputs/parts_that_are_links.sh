@@ -9,7 +9,7 @@ cp w.safetensors $hub/blobs/aaa
 cp index $hub/blobs/bbb
 ln -s ../../blobs/bbb $hub/snapshots/r1/model.safetensors.index.json
 ln -s ../../blobs/aaa $hub/snapshots/r1/model-00001-of-00001.safetensors
-shape() { run wte lookup "$1" 1 --raw -o row; }
+shape() { run wte lookup "$1" 1 --raw -o ../row; }
 echo "== a hub's cache"
 shape $hub
 shape $hub/snapshots/r1
