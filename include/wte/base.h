@@ -89,10 +89,15 @@ typedef struct wte_allocator {
  *  options; NULL there = the calling thread alone). Results never depend on the number of threads.
  *  One pool may be lent to calls in several threads; they then take turns. */
 typedef struct wte_pool wte_pool;
-/** threads  1..256 in all, the caller's own among them; 0 = as many as the machine has cores */
+/** threads  1..256 in all, the caller's own among them; 0 = as many as the machine has cores. Where
+ *           the system refuses to start a thread the pool has fewer: wte_pool_threads
+ *  fork     the threads stay in the process that made them. In a child calls that are lent the pool
+ *           run in the calling thread, with the same results, and wte_pool_free releases memory
+ *           alone; make a pool of the child's own to use more */
 WTE_API WTE_MUST_CHECK wte_status wte_pool_create(uint32_t threads, wte_pool **out, wte_error *err);
 WTE_API void wte_pool_free(wte_pool *pool);              /* NULL is fine */
-WTE_API uint32_t wte_pool_threads(const wte_pool *pool); /* 1 for NULL */
+WTE_API uint32_t wte_pool_threads(
+    const wte_pool *pool); /* that a call can use here: 1 for NULL and in a forked child */
 
 /** The tokens that a file of tensors lists beside its table (word vectors, GGUF): wte_file_tokens.
  *  Token i is the text of row i. Borrowed: lives as long as the file. */

@@ -8,7 +8,10 @@
  * A worker joins a job only while it is open. The caller works too, closes the job when no chunk is
  * left, and waits for those that have joined: one that the system keeps asleep holds nobody up.
  * A worker that finds no work spins for a short while (the next call of a tight loop comes within
- * microseconds) and then sleeps on a condition variable. */
+ * microseconds) and then sleeps on a condition variable.
+ *
+ * A fork copies the pool but not its workers, and the copied locks may be held. So the pool records
+ * its process; in a child every call runs in the calling thread and no lock is touched. */
 #include "base/thread.h"
 
 #include <errno.h>
@@ -47,6 +50,7 @@ struct wte_pool {
     void (*work)(void *ctx, uint64_t i); /* this and ctx are written while no job is open */
     void *ctx;
     uint32_t n_workers;
+    pid_t process;       /* that owns the workers */
     atomic_uint n_begun; /* workers that have begun: the next one's number, less one */
     atomic_bool stop;
 #if defined(__linux__)
@@ -191,23 +195,29 @@ wte_status wte_pool_create(uint32_t threads, wte_pool **out, wte_error *err)
     pthread_mutex_init(&p->turn, NULL);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->wake, NULL);
+    p->process = getpid();
     note_allowed(p);
-    for (uint32_t i = 0; i + 1 < threads; i++) {
-        int why = pthread_create(&p->worker[i], NULL, worker_main, p);
-        if (why) {
-            wte_pool_free(p);
-            return wte__fail_os(err, WTE_E_IO, why, "cannot start thread %" PRIu32 " of %" PRIu32,
-                                i + 2, threads);
-        }
-        p->n_workers = i + 1;
-    }
+    /* The system may refuse a thread (a container's pids limit, memory for its stack). Results do
+     * not depend on the number of threads, so the pool makes do with those that started. */
+    while (p->n_workers + 1 < threads &&
+           pthread_create(&p->worker[p->n_workers], NULL, worker_main, p) == 0)
+        p->n_workers++;
     *out = p;
     return WTE_OK;
+}
+
+static bool has_workers(const wte_pool *pool)
+{
+    return pool && pool->n_workers && pool->process == getpid();
 }
 
 void wte_pool_free(wte_pool *pool)
 {
     if (!pool) return;
+    if (pool->process != getpid()) {
+        free(pool);
+        return;
+    }
     atomic_store_explicit(&pool->stop, true, memory_order_release);
     call_workers(pool, 0);
     for (uint32_t i = 0; i < pool->n_workers; i++) pthread_join(pool->worker[i], NULL);
@@ -219,12 +229,12 @@ void wte_pool_free(wte_pool *pool)
 
 uint32_t wte_pool_threads(const wte_pool *pool)
 {
-    return pool ? pool->n_workers + 1 : 1;
+    return has_workers(pool) ? pool->n_workers + 1 : 1;
 }
 
 void wte__parallel(wte_pool *pool, uint64_t n, void (*work)(void *ctx, uint64_t i), void *ctx)
 {
-    if (!pool || pool->n_workers == 0 || n < 2) {
+    if (n < 2 || !has_workers(pool)) {
         for (uint64_t i = 0; i < n; i++) work(ctx, i);
         return;
     }

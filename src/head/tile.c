@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "head/tile.h"
+#include "num/source.h"
 
 /* Up to this many vectors, rows that are decoded are multiplied while they are in the first-level
  * cache; with more of them a whole tile is decoded, which the second-level cache holds. */
@@ -142,7 +143,7 @@ static wte_status read_chosen(const wte__pass *p, uint64_t row, uint32_t n, uint
     for (uint32_t done = 0, now; done < n; done += now, slot += now * tight) {
         now = n - done < IDS_AT_ONCE ? n - done : IDS_AT_ONCE;
         for (uint32_t i = 0; i < now; i++) rows[i] = wte__sweep_row(p->s, row + done + i);
-        WTE_TRY(t->read_rows(t->ctx, rows, now, slot, err));
+        WTE_TRY(wte__source_rows(t, rows, now, slot, err));
     }
     return WTE_OK;
 }
@@ -165,13 +166,13 @@ static wte_status take_rows(const wte__pass *p, uint64_t row, uint32_t n, uint8_
         return WTE_OK;
     }
     if (!s->chosen)
-        return packed ? t->read_packed(t->ctx, row, n, slot, err)
+        return packed ? wte__source_packed(t, row, n, slot, err)
                       : wte_rows_read_block(t, row, n, slot, err);
     if (!packed && t->read_rows) return read_chosen(p, row, n, slot, err);
     for (uint32_t i = 0; i < n; i++) {
         const uint64_t one = wte__sweep_row(s, row + i);
         if (packed && !data)
-            WTE_TRY(t->read_packed(t->ctx, one, 1, slot + i * tight, err));
+            WTE_TRY(wte__source_packed(t, one, 1, slot + i * tight, err));
         else
             memcpy(slot + i * tight, data + one * apart, tight);
     }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "lookup/ids.h"
+#include "num/source.h"
 
 /* Scratch of one thread for rows that a source reads, which wants many at once ... */
 #define READ_BYTES ((size_t)256 << 10)
@@ -156,7 +157,7 @@ static wte_status stage(const wte__fetch *f, const uint64_t *row, size_t n, uint
         wte__kernels_get()->gather_rows(to, f->in_bytes, r->data, (size_t)r->row_bytes, row, n,
                                         f->in_bytes, false);
     else
-        WTE_TRY(r->read_rows(r->ctx, row, n, to, err));
+        WTE_TRY(wte__source_rows(r, row, n, to, err));
     for (size_t i = 0; shortens(f) && i < n; i++)
         (void)wte__renorm_row(&f->limit, r->dtype, to + i * f->in_bytes, (size_t)r->cols);
     return WTE_OK;
@@ -188,7 +189,7 @@ wte_status wte__fetch_rows(const wte__fetch *f, const uint64_t *row, size_t n, s
                                         f->out_bytes, f->stream);
         return WTE_OK;
     }
-    if (f->copies && !f->staged) return r->read_rows(r->ctx, row, n, out, err);
+    if (f->copies && !f->staged) return wte__source_rows(r, row, n, out, err);
     if (f->decodes) {
         const wte__lookup job = { .rows = row,
                                   .n = n,

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "num/source.h"
 
 /* Ids of one call of read_rows when a block has to go through it; they lie on the stack. */
 #define IDS_AT_ONCE 256u
@@ -18,6 +19,7 @@ int64_t wte_ids_at(wte_ids ids, uint64_t i)
     int32_t i32;
     uint32_t u32;
     int64_t i64;
+    if (!base || i >= ids.count) return -1;
     switch (ids.type) {
     case WTE_U16: memcpy(&u16, base + i * sizeof u16, sizeof u16); return u16;
     case WTE_I32: memcpy(&i32, base + i * sizeof i32, sizeof i32); return i32;
@@ -115,11 +117,58 @@ static wte_status check_read(const wte_rows *rows, uint64_t first, uint64_t n, c
     return WTE_OK;
 }
 
+/* What a function of a row source returned, with the error that it had to fill. */
+static wte_status answer(wte_status status, const wte_error *reason, wte_error *err)
+{
+    if (status == WTE_OK || !err) return status;
+    if (!reason->message[0])
+        return wte__fail(err, status, WTE_NOWHERE,
+                         "the row source failed and gave no reason: %s (status %d)",
+                         wte_status_text(status), (int)status);
+    *err = *reason;
+    err->status = (int32_t)status;
+    err->message[sizeof err->message - 1] = '\0';
+    return status;
+}
+
+/* An error for the function to fill; all of it is defined, and little of it is written. */
+#define UNFILLED(e)                                                                                \
+    do {                                                                                           \
+        (e).status = WTE_OK;                                                                       \
+        (e).sys_errno = 0;                                                                         \
+        (e).where = WTE_NOWHERE;                                                                   \
+        (e).message[0] = '\0';                                                                     \
+    } while (0)
+
+wte_status wte__source_rows(const wte_rows *rows, const uint64_t *ids, size_t n, void *out,
+                            wte_error *err)
+{
+    wte_error reason;
+    UNFILLED(reason);
+    return answer(rows->read_rows(rows->ctx, ids, n, out, &reason), &reason, err);
+}
+
+static wte_status source_block(const wte_rows *rows, uint64_t first, size_t n, void *out,
+                               wte_error *err)
+{
+    wte_error reason;
+    UNFILLED(reason);
+    return answer(rows->read_block(rows->ctx, first, n, out, &reason), &reason, err);
+}
+
+wte_status wte__source_packed(const wte_rows *rows, uint64_t first, size_t n, void *out,
+                              wte_error *err)
+{
+    wte_error reason;
+    UNFILLED(reason);
+    return answer(rows->read_packed(rows->ctx, first, n, out, &reason), &reason, err);
+}
+
 wte_status wte_rows_read(const wte_rows *rows, uint64_t row, void *out, wte_error *err)
 {
     WTE_TRY(check_read(rows, row, 1, out, err));
     if (rows->cols == 0) return WTE_OK;
-    if (!rows->data) return rows->read_rows(rows->ctx, &row, 1, out, err);
+    if (!rows->data) return wte__source_rows(rows, &row, 1, out, err);
     memcpy(out, (const char *)rows->data + row * rows->row_bytes, (size_t)tight_bytes(rows));
     return WTE_OK;
 }
@@ -142,7 +191,7 @@ static wte_status read_by_ids(const wte_rows *rows, uint64_t first, size_t n, ch
     for (size_t done = 0; done < n;) {
         const size_t now = n - done < IDS_AT_ONCE ? n - done : IDS_AT_ONCE;
         for (size_t i = 0; i < now; i++) ids[i] = first + done + i;
-        WTE_TRY(rows->read_rows(rows->ctx, ids, now, out + done * tight_bytes(rows), err));
+        WTE_TRY(wte__source_rows(rows, ids, now, out + done * tight_bytes(rows), err));
         done += now;
     }
     return WTE_OK;
@@ -154,7 +203,7 @@ wte_status wte_rows_read_block(const wte_rows *rows, uint64_t first, size_t n, v
     WTE_TRY(check_read(rows, first, n, out, err));
     if (n == 0 || rows->cols == 0) return WTE_OK;
     /* A source with both has its data in a mapped file, where many rows are better read. */
-    if (rows->read_block) return rows->read_block(rows->ctx, first, n, out, err);
+    if (rows->read_block) return source_block(rows, first, n, out, err);
     if (rows->read_rows) return read_by_ids(rows, first, n, out, err);
     copy_view(rows, first, n, out);
     return WTE_OK;

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "num/source.h"
 #include "tools/best.h"
 #include "tools/pass.h"
 
@@ -152,7 +153,7 @@ static uint64_t partner(const job *j, uint64_t row)
 
 static wte_status read_by_ids(const job *j, lane *l, size_t n)
 {
-    if (j->b->read_rows) return j->b->read_rows(j->b->ctx, l->ids, n, l->b, &l->error);
+    if (j->b->read_rows) return wte__source_rows(j->b, l->ids, n, l->b, &l->error);
     for (size_t i = 0; i < n; i++)
         WTE_TRY(wte_rows_read(j->b, l->ids[i], l->b + i * j->b_bytes, &l->error));
     return WTE_OK;

@@ -1,0 +1,14 @@
+/* Calls of a row source's functions, which may be the caller's own. The error is filled whatever
+ * the function did with it: a failure without a reason gets one, and the status in it is the one
+ * returned. */
+#ifndef WTE_SRC_NUM_SOURCE_H
+#define WTE_SRC_NUM_SOURCE_H
+#include <wte/rows.h>
+
+/* rows->read_rows, which must be set. */
+wte_status wte__source_rows(const wte_rows *rows, const uint64_t *ids, size_t n, void *out,
+                            wte_error *err);
+/* rows->read_packed, which must be set. */
+wte_status wte__source_packed(const wte_rows *rows, uint64_t first, size_t n, void *out,
+                              wte_error *err);
+#endif
