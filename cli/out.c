@@ -156,7 +156,8 @@ int cli_pool(cli *c, wte_pool **out)
     *out = c->pool;
     const uint32_t made = wte_pool_threads(c->pool);
     if (made < threads)
-        cli_note(c, "%" PRIu64 " threads wanted, but the system starts only %" PRIu32 "; using those",
+        cli_note(c,
+                 "%" PRIu64 " threads wanted, but the system starts only %" PRIu32 "; using those",
                  threads, made);
     return CLI_DONE;
 }

@@ -404,7 +404,7 @@ static void bad_options_are_refused(void **state)
     assert_fails(bags(ids, 1, offsets, 1, &opt, out), err, status, WTE_NOWHERE, part)
     REFUSED(opt.mode = (wte_bag_mode)3, WTE_E_ARGUMENT, "no mode has the number 3");
     REFUSED(opt.bad_ids = (wte_bad_id_policy)2, WTE_E_ARGUMENT, "has the number 2");
-    REFUSED(opt.n_ignore_ids = 1, WTE_E_ARGUMENT, "1 ids to ignore, but no address");
+    REFUSED(opt.n_ignore_ids = 1, WTE_E_ARGUMENT, "ignore_ids is NULL, but has 1 elements");
     REFUSED((opt.weights = &weight, opt.mode = WTE_BAG_MEAN), WTE_E_ARGUMENT,
             "weights are for sums, not for the mean");
     REFUSED((opt.weights = &weight, opt.mode = WTE_BAG_MAX), WTE_E_ARGUMENT,

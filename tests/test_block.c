@@ -539,7 +539,7 @@ static void rows_that_cannot_be_are_refused(void **state)
     assert_fails(ROWS_OF((wte_block_type)43, 1, 64, 0), err, WTE_E_UNSUPPORTED, 43, "number 43");
 #undef ROWS_OF
     assert_fails(wte_block_rows(WTE_BLOCK_Q8_0, 1, 64, NULL, 0, &source, &rows, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "1 rows of q8_0: data, storage or");
+                 WTE_E_ARGUMENT, WTE_NOWHERE, "1 rows of q8_0: data or storage");
     assert_fails(wte_block_rows(WTE_BLOCK_Q8_0, 1, 64, data, 0, NULL, &rows, &err), err,
                  WTE_E_ARGUMENT, WTE_NOWHERE, "is NULL");
     assert_fails(wte_block_rows(WTE_BLOCK_Q8_0, 1, 64, data, 0, &source, NULL, &err), err,

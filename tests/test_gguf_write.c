@@ -305,7 +305,7 @@ static void options_are_checked(void **state)
     wte_error err;
     refused(NULL, NULL, 0, NULL, WTE_E_ARGUMENT, WTE_NOWHERE, "an architecture of 1 to 64 bytes");
     assert_fails(wte_gguf_write(NULL, NULL, NULL, 0, &usual, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "wte_gguf_write: NULL");
+                 WTE_NOWHERE, "path is NULL");
     wte_gguf_options opt = usual;
     for (size_t i = 0; i < 3; i++) {
         opt.alignment = alignments[i];

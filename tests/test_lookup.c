@@ -335,14 +335,14 @@ static void senseless_arguments_are_refused(void **state)
     assert_fails(wte_lookup_rows(&rows, one, NULL, out, 7, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
                  "7 bytes apart, but 2 f32 take 8");
     assert_fails(wte_lookup_rows(&rows, ids_of(&id, WTE_I64, UINT64_MAX), NULL, out, 0, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "18446744073709551615 rows of 8 bytes");
+                 WTE_E_LIMIT, WTE_NOWHERE, "18446744073709551615 of 8 bytes are more than memory");
     opt.bad_ids = (wte_bad_id_policy)2;
     assert_fails(wte_lookup_rows(&rows, one, &opt, out, 0, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
                  "no policy for bad ids has the number 2");
     opt.bad_ids = WTE_BAD_ID_ERROR;
     opt.n_ignore_ids = 2;
     assert_fails(wte_lookup_rows(&rows, one, &opt, out, 0, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                 "2 ids to ignore, but no address");
+                 "ignore_ids is NULL, but has 2 elements");
     opt.n_ignore_ids = 0;
     opt.out_dtype = WTE_F4;
     assert_fails(wte_lookup_rows(&rows, one, &opt, out, 0, &err), err, WTE_E_UNSUPPORTED,

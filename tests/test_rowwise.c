@@ -206,7 +206,7 @@ static void bad_arguments_are_refused(void **state)
     assert_fails(wte_rowwise_encode(WTE_ROW8, NULL, 1, 1, out, 0, &err), err, WTE_E_ARGUMENT,
                  WTE_NOWHERE, "the source is NULL");
     assert_fails(wte_rowwise_rows(WTE_ROW8, 1, 1, NULL, 0, &storage, &rows, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "data, storage or the row source is NULL");
+                 WTE_E_ARGUMENT, WTE_NOWHERE, "data or storage is NULL");
     assert_fails(wte_rowwise_encode(WTE_ROW8, x, 1, 1, out, 4, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
                  "4 bytes apart, but one of 1 row8 takes 5");
     assert_fails(wte_rowwise_rows(WTE_TBE4, 1, 1, out, 4, &storage, &rows, &err), err, WTE_E_SHAPE,

@@ -4,8 +4,10 @@
  * Handles are not locked. A built table, file, vocab or model is immutable and may be read from any
  * number of threads at once. The library never prints, exits, aborts or changes the locale.
  *
- * A function that returns a status answers NULL, where it needs a pointer, with WTE_E_ARGUMENT. On
- * failure the handle behind `out` is NULL. Functions that only ask a handle something need one.
+ * A function that returns a status answers NULL, where it needs a pointer, with WTE_E_ARGUMENT, and
+ * a count larger than memory with WTE_E_LIMIT. On failure the handle behind `out` is NULL, and a
+ * single result (a number, a struct) is 0. Other functions return NULL, "", 0 or false for a handle
+ * that is NULL.
  * What a call writes must not overlap what it reads; lookups, bags, heads and conversions answer
  * that with WTE_E_ARGUMENT.
  */
@@ -95,7 +97,7 @@ typedef struct wte_pool wte_pool;
  *           run in the calling thread, with the same results, and wte_pool_free releases memory
  *           alone; make a pool of the child's own to use more */
 WTE_API WTE_MUST_CHECK wte_status wte_pool_create(uint32_t threads, wte_pool **out, wte_error *err);
-WTE_API void wte_pool_free(wte_pool *pool);              /* NULL is fine */
+WTE_API void wte_pool_free(wte_pool *pool); /* NULL is fine */
 WTE_API uint32_t wte_pool_threads(
     const wte_pool *pool); /* that a call can use here: 1 for NULL and in a forked child */
 

@@ -4,13 +4,27 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 
+/* A piece larger than memory is a mistake in a count, which would be read and written through. */
+static wte_status check_size(const char *what, wte__piece *p, wte_error *err)
+{
+    uint64_t end;
+    if (p->stride == 0) p->stride = p->row_bytes;
+    if (!p->at || p->rows == 0 || p->row_bytes == 0 ||
+        (wte_mul_u64(p->rows - 1, p->stride, &end) && wte_add_u64(end, p->row_bytes, &end) &&
+         end <= PTRDIFF_MAX))
+        return WTE_OK;
+    return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                     "%s: %s: %" PRIu64 " times %" PRIu64 " bytes are more than memory can hold",
+                     what, p->name, p->rows, p->stride);
+}
+
 /* First byte and the one behind the last; false: there are none. */
-static bool extent(wte__piece *p, uintptr_t *first, uintptr_t *end)
+static bool extent(const wte__piece *p, uintptr_t *first, uintptr_t *end)
 {
     if (!p->at || p->rows == 0 || p->row_bytes == 0) return false;
-    if (p->stride == 0) p->stride = p->row_bytes;
     *first = (uintptr_t)p->at;
     *end = *first + (uintptr_t)((p->rows - 1) * p->stride + p->row_bytes);
     return true;
@@ -29,6 +43,8 @@ static bool lie_between(const wte__piece *a, uintptr_t at_a, const wte__piece *b
 wte_status wte__apart(const char *what, wte__piece written, wte__piece read, wte_error *err)
 {
     uintptr_t a, a_end, b, b_end;
+    WTE_TRY(check_size(what, &written, err));
+    WTE_TRY(check_size(what, &read, err));
     if (!extent(&written, &a, &a_end) || !extent(&read, &b, &b_end)) return WTE_OK;
     if (a_end <= b || b_end <= a || lie_between(&written, a, &read, b)) return WTE_OK;
     const uintptr_t from = a > b ? a : b, to = a_end < b_end ? a_end : b_end;

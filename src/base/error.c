@@ -2,6 +2,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -124,6 +125,40 @@ wte_status wte__need(const void *pointer, const char *what, wte_error *err)
 {
     if (pointer) return WTE_OK;
     return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s is NULL", what);
+}
+
+wte_status wte__need_out(void *out, size_t bytes, const char *what, wte_error *err)
+{
+    WTE_TRY(wte__need(out, what, err));
+    memset(out, 0, bytes);
+    return WTE_OK;
+}
+
+wte_status wte__holds(uint64_t n, uint64_t size, const char *what, wte_error *err)
+{
+    if (size == 0 || n <= (uint64_t)PTRDIFF_MAX / size) return WTE_OK;
+    return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+                     "%s: %" PRIu64 " of %" PRIu64 " bytes are more than memory can hold", what, n,
+                     size);
+}
+
+wte_status wte__need_array(const void *array, uint64_t n, uint64_t size, const char *what,
+                           wte_error *err)
+{
+    if (n && !array)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                         "%s is NULL, but has %" PRIu64 " elements", what, n);
+    return wte__holds(n, size, what, err);
+}
+
+wte_status wte__need_functions(const wte_allocator *a, const wte_progress *p, wte_error *err)
+{
+    if (a && (!a->alloc || !a->release))
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "the allocator has no %s function",
+                         a->alloc ? "release" : "alloc");
+    if (p && !p->report)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "progress has no report function");
+    return WTE_OK;
 }
 
 void wte__error_prefix(wte_error *err, const char *prefix)

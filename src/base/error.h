@@ -12,6 +12,16 @@ __attribute__((format(printf, 4, 5))) wte_status wte__fail_os(wte_error *err, wt
 /* E_ARGUMENT, "<what> is NULL", when it is; else WTE_OK. What public functions ask of pointers that
  * they need: a caller's slip is an error to be read, not a crash in here. */
 wte_status wte__need(const void *pointer, const char *what, wte_error *err);
+/* The same for the place of a result, of `bytes` bytes, which is zeroed: what a failure leaves. */
+wte_status wte__need_out(void *out, size_t bytes, const char *what, wte_error *err);
+/* E_LIMIT when no memory can hold n times `size` bytes: so many elements cannot be what a
+ * caller's pointer points to. */
+wte_status wte__holds(uint64_t n, uint64_t size, const char *what, wte_error *err);
+/* E_ARGUMENT when n > 0 elements are said to be there, but not where; E_LIMIT as wte__holds. */
+wte_status wte__need_array(const void *array, uint64_t n, uint64_t size, const char *what,
+                           wte_error *err);
+/* E_ARGUMENT for an allocator or a progress struct without its functions; either may be NULL. */
+wte_status wte__need_functions(const wte_allocator *a, const wte_progress *p, wte_error *err);
 /* Put "prefix: " before the message of an error that a callee filled. */
 void wte__error_prefix(wte_error *err, const char *prefix);
 

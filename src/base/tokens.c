@@ -100,21 +100,20 @@ void wte__token_list_clear(wte_token_list *list)
 
 uint64_t wte_token_list_count(const wte_token_list *list)
 {
-    return list->n;
+    return list ? list->n : 0;
 }
 
 const char *wte_token_list_text(const wte_token_list *list, uint64_t i, uint64_t *bytes)
 {
-    *bytes = 0;
-    if (i >= list->n) return NULL;
-    const wte_bytes text = wte__token_list_text(list, i);
-    *bytes = text.size;
+    const bool there = list && i < list->n;
+    const wte_bytes text = there ? wte__token_list_text(list, i) : (wte_bytes){ NULL, 0 };
+    if (bytes) *bytes = text.size;
     return (const char *)text.data;
 }
 
 bool wte_token_list_score(const wte_token_list *list, uint64_t i, float *score)
 {
-    const bool known = list->scored && i < list->n;
-    *score = known ? list->score[i] : 0;
+    const bool known = list && list->scored && i < list->n;
+    if (score) *score = known ? list->score[i] : 0;
     return known;
 }

@@ -52,6 +52,8 @@ bool wte__utf8_invisible(uint32_t code)
 uint32_t wte_utf8_next(const void *text, uint64_t bytes, bool *safe)
 {
     uint32_t code;
-    *safe = wte__utf8_printable(text, bytes) != 0;
+    if (!text) bytes = 0;
+    if (safe) *safe = bytes && wte__utf8_printable(text, bytes) != 0;
+    if (!bytes) return 0;
     return wte__utf8_get(text, bytes, &code);
 }

@@ -32,7 +32,7 @@ uint64_t wte_writer_sweep(const char *path)
 
 int wte_writer_fd(const wte_writer *w)
 {
-    return w->replace.fd;
+    return w ? w->replace.fd : -1;
 }
 
 wte_status wte_writer_put(wte_writer *w, const void *data, uint64_t bytes, wte_error *err)

@@ -11,13 +11,13 @@
 
 uint64_t wte_file_storages(const wte_file *f)
 {
-    return f->n_storages;
+    return f ? f->n_storages : 0;
 }
 
 wte_status wte_file_storage(const wte_file *f, uint64_t i, wte_storage *out, wte_error *err)
 {
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_file_storage: out", err));
     WTE_TRY(wte__need(f, "wte_file_storage: the file", err));
-    WTE_TRY(wte__need(out, "wte_file_storage: out", err));
     if (i >= f->n_storages)
         return wte__fail(err, WTE_E_RANGE, i, "%s: storage number %" PRIu64 ", but it has %zu",
                          f->path, i, f->n_storages);
@@ -259,21 +259,28 @@ static wte_status compare(comparing *c)
     return WTE_OK;
 }
 
-wte_status wte_file_account(const wte_file *f, uint64_t *storage_used, uint64_t *same_as,
-                            const wte_progress *progress, wte_account *out, wte_error *err)
+static wte_status compare_all(const wte_file *f, uint64_t *same_as, const wte_progress *progress,
+                              wte_account *out, wte_error *err)
 {
-    WTE_TRY(wte__need(f, "wte_file_account: the file", err));
-    WTE_TRY(wte__need(out, "wte_file_account: out", err));
-    memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < f->n_parts; i++)
-        if (f->parts[i].of == i) out->stored += f->parts[i].file.size;
-    WTE_TRY(add_use(f, storage_used, out, err));
-    if (!same_as) return WTE_OK;
     comparing c = { .f = f, .progress = progress, .same_as = same_as, .out = out, .err = err };
     c.twins = wte__alloc_array(f->allocator, 2 * (uint64_t)f->n_listed, sizeof *c.twins);
     if (!c.twins && f->n_listed)
         return wte__no_memory(err, 2 * f->n_listed * sizeof *c.twins, "the account of a file");
     const wte_status status = compare(&c);
     wte__free(f->allocator, c.twins, 2 * f->n_listed * sizeof *c.twins);
+    return status;
+}
+
+wte_status wte_file_account(const wte_file *f, uint64_t *storage_used, uint64_t *same_as,
+                            const wte_progress *progress, wte_account *out, wte_error *err)
+{
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_file_account: out", err));
+    WTE_TRY(wte__need(f, "wte_file_account: the file", err));
+    WTE_TRY(wte__need_functions(NULL, progress, err));
+    for (size_t i = 0; i < f->n_parts; i++)
+        if (f->parts[i].of == i) out->stored += f->parts[i].file.size;
+    wte_status status = add_use(f, storage_used, out, err);
+    if (status == WTE_OK && same_as) status = compare_all(f, same_as, progress, out, err);
+    if (status != WTE_OK) memset(out, 0, sizeof *out);
     return status;
 }

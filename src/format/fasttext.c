@@ -404,7 +404,7 @@ static wte_status need_fasttext(const wte_file *f, wte_error *err)
 
 wte_status wte_file_fasttext(const wte_file *f, wte_fasttext_info *out, wte_error *err)
 {
-    WTE_TRY(wte__need(out, "wte_file_fasttext: out", err));
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_file_fasttext: out", err));
     WTE_TRY(need_fasttext(f, err));
     const wte__fasttext *t = f->made;
     const wte__ngram_rule *rule = &t->ngrams;
@@ -426,7 +426,7 @@ wte_status wte_file_unknown_word(const wte_file *f, const char *word, uint64_t b
 {
     WTE_TRY(wte__need(out, "wte_file_unknown_word: out", err));
     WTE_TRY(need_fasttext(f, err));
-    if (bytes > 0) WTE_TRY(wte__need(word, "wte_file_unknown_word: word", err));
+    WTE_TRY(wte__need_array(word, bytes, 1, "wte_file_unknown_word: word", err));
     const wte_bytes text = { (const uint8_t *)(bytes ? word : ""), bytes };
     return word_vector(f, WTE_NOWHERE, text, out, err);
 }

@@ -112,6 +112,7 @@ static wte_status create(const char *path, const wte_file_options *opt, wte_file
     wte_file_options options = WTE_FILE_OPTIONS_INIT;
     *out = NULL;
     WTE_TRY(wte__options(&options, sizeof options, opt, err));
+    WTE_TRY(wte__need_functions(options.allocator, options.progress, err));
     wte_file *f = wte__alloc_zeroed(options.allocator, sizeof *f);
     if (!f) return wte__no_memory(err, sizeof *f, path);
     if (options.allocator) {
@@ -173,6 +174,7 @@ wte_status wte_file_open_memory(const void *data, uint64_t bytes, const char *na
     *out = NULL;
     if (!data && bytes)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_file_open_memory: data is NULL");
+    WTE_TRY(wte__holds(bytes, 1, "wte_file_open_memory: data", err));
     WTE_TRY(create(name ? name : "memory", opt, &f, err));
     f->memory = true;
     wte__file_over(&f->parts[0].file, data, bytes);
@@ -221,17 +223,17 @@ void wte_file_free(wte_file *f)
 
 wte_format wte_file_format(const wte_file *f)
 {
-    return f->format;
+    return f ? f->format : WTE_FORMAT_UNKNOWN;
 }
 
 uint64_t wte_file_tensors(const wte_file *f)
 {
-    return f->n_listed;
+    return f ? f->n_listed : 0;
 }
 
 uint64_t wte_file_strays(const wte_file *f)
 {
-    return f->n_entries - f->n_listed;
+    return f ? f->n_entries - f->n_listed : 0;
 }
 
 /* The distance in elements between neighbours of each dimension. A tensor of no element may have
@@ -284,8 +286,8 @@ static wte_status check_number(const wte_file *f, uint64_t i, uint64_t n, wte_er
 
 wte_status wte_file_tensor(const wte_file *f, uint64_t i, wte_tensor *out, wte_error *err)
 {
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_file_tensor: out", err));
     WTE_TRY(wte__need(f, "wte_file_tensor: the file", err));
-    WTE_TRY(wte__need(out, "wte_file_tensor: out", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
     describe(f, &f->entries[i], out);
     return WTE_OK;
@@ -293,8 +295,8 @@ wte_status wte_file_tensor(const wte_file *f, uint64_t i, wte_tensor *out, wte_e
 
 wte_status wte_file_stray(const wte_file *f, uint64_t i, wte_tensor *out, wte_error *err)
 {
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_file_stray: out", err));
     WTE_TRY(wte__need(f, "wte_file_stray: the file", err));
-    WTE_TRY(wte__need(out, "wte_file_stray: out", err));
     WTE_TRY(check_number(f, i, wte_file_strays(f), err));
     describe(f, &f->entries[f->n_listed + i], out);
     return WTE_OK;
@@ -307,7 +309,7 @@ wte_status wte_file_find(const wte_file *f, const char *name, uint64_t name_byte
     WTE_TRY(wte__need(i, "wte_file_find: i", err));
     *i = 0;
     WTE_TRY(wte__need(f, "wte_file_find: the file", err));
-    if (name_bytes) WTE_TRY(wte__need(name, "wte_file_find: name", err));
+    WTE_TRY(wte__need_array(name, name_bytes, 1, "wte_file_find: name", err));
     if (wte__names_find(&f->names, text, i)) return WTE_OK;
     char shown[WTE__NAME_SHOWN], nearest[WTE__NEAREST_TEXT];
     return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: has no tensor '%s'%s", f->path,
@@ -317,8 +319,8 @@ wte_status wte_file_find(const wte_file *f, const char *name, uint64_t name_byte
 
 wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out, wte_error *err)
 {
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_file_rows: out", err));
     WTE_TRY(wte__need(f, "wte_file_rows: the file", err));
-    WTE_TRY(wte__need(out, "wte_file_rows: out", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
     return wte__entry_rows(&f->entries[i], out, err);
 }
@@ -328,7 +330,9 @@ wte_status wte_file_row_place(const wte_file *f, uint64_t i, uint64_t row, uint6
 {
     char shown[WTE__NAME_SHOWN];
     wte_rows rows;
-    *offset = *bytes = 0;
+    if (bytes) *bytes = 0;
+    WTE_TRY(wte__need_out(offset, sizeof *offset, "wte_file_row_place: offset", err));
+    WTE_TRY(wte__need(bytes, "wte_file_row_place: bytes", err));
     WTE_TRY(wte_file_rows(f, i, &rows, err));
     const wte__entry *e = &f->entries[i];
     if (row >= rows.rows)
@@ -368,6 +372,9 @@ wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at, void *out, 
 
 wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out, wte_error *err)
 {
+    WTE_TRY(wte__need(out, "wte_file_tokens: out", err));
+    *out = NULL;
+    WTE_TRY(wte__need(f, "wte_file_tokens: the file", err));
     *out = f->tokens.n ? &f->tokens : NULL;
     if (f->tokens.n) return WTE_OK;
     const wte_error *why = wte__gguf_no_tokens(f);
@@ -378,7 +385,7 @@ wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out, wte_er
 
 uint32_t wte_file_parts(const wte_file *f)
 {
-    return (uint32_t)f->n_parts;
+    return f ? (uint32_t)f->n_parts : 0;
 }
 
 uint32_t wte_file_part_of(const wte_file *f, uint32_t part)
@@ -388,16 +395,17 @@ uint32_t wte_file_part_of(const wte_file *f, uint32_t part)
 
 const char *wte_file_part_path(const wte_file *f, uint32_t part)
 {
-    return part < f->n_parts ? f->parts[part].path : NULL;
+    return f && part < f->n_parts ? f->parts[part].path : NULL;
 }
 
 uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part)
 {
-    return part < f->n_parts ? f->parts[part].file.size : 0;
+    return f && part < f->n_parts ? f->parts[part].file.size : 0;
 }
 
 const char *wte_file_metadata(const wte_file *f, uint64_t i, const char **value)
 {
-    if (value) *value = i < f->n_metadata ? f->metadata[i].value : NULL;
-    return i < f->n_metadata ? f->metadata[i].key : NULL;
+    const bool there = f && i < f->n_metadata;
+    if (value) *value = there ? f->metadata[i].value : NULL;
+    return there ? f->metadata[i].key : NULL;
 }

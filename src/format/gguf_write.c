@@ -427,6 +427,7 @@ static wte_status check_options(plan *p)
         return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "%s: tokens need a function and a tokenizer, metadata their texts",
                          p->path);
+    WTE_TRY(wte__holds(o->n_metadata, sizeof *o->metadata, "metadata", p->err));
     for (size_t i = 0; i < o->n_metadata; i++)
         if (!o->metadata[i][0] || !o->metadata[i][1])
             return wte__fail(p->err, WTE_E_ARGUMENT, i, "%s: metadata number %zu is NULL", p->path,
@@ -440,8 +441,8 @@ wte_status wte_gguf_write(const char *path, const wte_tensor_out *tensors,
                           wte_error *err)
 {
     wte_gguf_options opt = WTE_GGUF_OPTIONS_INIT;
-    if (!path || (n && !tensors))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_gguf_write: NULL argument");
+    WTE_TRY(wte__need(path, "wte_gguf_write: path", err));
+    WTE_TRY(wte__need_array(tensors, n, sizeof *tensors, "wte_gguf_write: tensors", err));
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
     plan p = { .path = path, .opt = &opt, .n = n, .err = err };
     WTE_TRY(check_options(&p));

@@ -79,8 +79,8 @@ wte_status wte_npy_write(const char *path, const wte_tensor_out *tensor, wte_err
     uint64_t bytes;
     size_t n;
     wte__replace to;
-    if (!path || !tensor)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_npy_write: NULL argument");
+    WTE_TRY(wte__need(path, "wte_npy_write: path", err));
+    WTE_TRY(wte__need(tensor, "wte_npy_write: tensor", err));
     WTE_TRY(wte__tensor_out_check(tensor, path, &bytes, err));
     WTE_TRY(
         wte_npy_header(tensor->dtype, tensor->shape, tensor->rank, header, sizeof header, &n, err));

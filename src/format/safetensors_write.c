@@ -260,8 +260,10 @@ wte_status wte_safetensors_write(const char *path, const wte_tensor_out *tensors
                                  const char *const (*metadata)[2], size_t n_metadata,
                                  wte_error *err)
 {
-    if (!path || (n && !tensors) || (n_metadata && !metadata))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_safetensors_write: NULL argument");
+    WTE_TRY(wte__need(path, "wte_safetensors_write: path", err));
+    WTE_TRY(wte__need_array(tensors, n, sizeof *tensors, "wte_safetensors_write: tensors", err));
+    WTE_TRY(wte__need_array(metadata, n_metadata, sizeof *metadata,
+                            "wte_safetensors_write: metadata", err));
     wte__plan plan;
     wte_status status = wte__plan_make(&plan, path, tensors, n, metadata, n_metadata, err);
     if (status == WTE_OK) status = write_all(path, &plan, err);

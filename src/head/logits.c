@@ -13,8 +13,9 @@ wte_status wte_head_need(const wte_rows *table, const wte_hidden *hidden,
                          wte_error *err)
 {
     wte_head_options o;
+    if (least) *least = 0;
+    WTE_TRY(wte__need_out(best, sizeof *best, "wte_head_need: best", err));
     WTE_TRY(wte__need(least, "wte_head_need: least", err));
-    WTE_TRY(wte__need(best, "wte_head_need: best", err));
     WTE_TRY(wte__head_check(table, hidden, opt, &o, err));
     wte__survey_need(table, hidden, &o, least, best);
     /* logits themselves take all vectors at once where they can */
@@ -99,7 +100,7 @@ wte_status wte_head_chosen(const wte_rows *table, const wte_hidden *hidden, wte_
                          "head: ids of type %s, but ids are u16, i32, u32 or i64",
                          wte_dtype_name(ids.type));
     if (ids.count == 0 || hidden->n == 0) return WTE_OK;
-    WTE_TRY(wte__need(ids.data, "head: ids", err));
+    WTE_TRY(wte__need_array(ids.data, ids.count, wte_dtype_bytes(ids.type), "head: ids", err));
     WTE_TRY(check_ids(table, ids, err));
     WTE_TRY(wte__apart_from_ids(
         "head", (wte__piece){ "the output", logits, hidden->n, ids.count * 4, s.stride * 4 }, ids,

@@ -104,8 +104,9 @@ wte_status wte_loss_need(const wte_rows *table, const wte_hidden *hidden,
 {
     wte__loss_job job;
     uint64_t fixed, each;
+    if (least) *least = 0;
+    WTE_TRY(wte__need_out(best, sizeof *best, "wte_loss_need: best", err));
     WTE_TRY(wte__need(least, "wte_loss_need: least", err));
-    WTE_TRY(wte__need(best, "wte_loss_need: best", err));
     WTE_TRY(prepare(&job, table, hidden, opt, loss, err));
     job.s.targets.data = least; /* there will be some */
     bytes_of(&job, &fixed, &each);

@@ -85,6 +85,7 @@ wte_status wte__head_check(const wte_rows *table, const wte_hidden *hidden,
     const wte_head_options init = WTE_HEAD_OPTIONS_INIT;
     *out = init;
     WTE_TRY(wte__options(out, sizeof *out, opt, err));
+    WTE_TRY(wte__need_functions(out->allocator, out->progress, err));
     WTE_TRY(wte_rows_check(table, err));
     WTE_TRY(wte__need(hidden, "head: hidden", err));
     WTE_TRY(check_hidden(table, hidden, err));

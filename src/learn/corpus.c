@@ -262,6 +262,7 @@ wte_status wte_corpus_open(const char *path, const wte_corpus_options *options, 
     *out = NULL;
     WTE_TRY(wte__need(path, "wte_corpus_open: path", err));
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
+    WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
     wte_corpus *c = wte__alloc_zeroed(opt.allocator, sizeof *c);
     if (!c) return wte__no_memory(err, sizeof *c, "a corpus");
     c->allocator = opt.allocator;
@@ -296,19 +297,25 @@ void wte_corpus_free(wte_corpus *c)
     wte__free(c->allocator, c, sizeof *c);
 }
 
+wte_status wte__watch_check(const wte_train_watch *watch, wte_error *err)
+{
+    if (!watch || watch->report) return WTE_OK;
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "watch has no report function");
+}
+
 void wte_corpus_get(const wte_corpus *c, wte_corpus_info *out)
 {
-    *out = c->info;
+    if (out) *out = c ? c->info : (wte_corpus_info){ 0 };
 }
 
 const wte_token_list *wte_corpus_words(const wte_corpus *c)
 {
-    return &c->words.list;
+    return c ? &c->words.list : NULL;
 }
 
 const uint64_t *wte_corpus_counts(const wte_corpus *c)
 {
-    return c->counts;
+    return c ? c->counts : NULL;
 }
 
 /* Reading -------------------------------------------------------------------------------------- */
@@ -391,6 +398,7 @@ wte_status wte_corpus_reader_seek(wte_corpus_reader *r, uint64_t at, wte_error *
 
 uint64_t wte_corpus_reader_at(const wte_corpus_reader *r)
 {
+    if (!r) return 0;
     return r->c->ids_type ? r->at : wte__scan_at(&r->scan);
 }
 

@@ -33,6 +33,9 @@ wte_status wte__scan_start(wte__scan *s, uint64_t at, bool whole, wte_error *err
 /* At most cap words, which lie in the window until the next call; *n = 0 at the end. */
 wte_status wte__scan_words(wte__scan *s, wte_bytes *words, size_t cap, size_t *n, wte_error *err);
 
+/* E_ARGUMENT for a watch without its function; NULL is fine. */
+wte_status wte__watch_check(const wte_train_watch *watch, wte_error *err);
+
 /* Words and their numbers: open addressing over hashes, seeded so that no text can choose
  * collisions; a slot is 8 bytes, and the words lie in a token list. */
 typedef struct wte__word_slot {

@@ -177,14 +177,15 @@ wte_status wte_eval_agreement(const wte_rows *a, const wte_rows *b,
 {
     wte_agreement_options opt = WTE_AGREEMENT_OPTIONS_INIT;
     const double none = (double)NAN;
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_eval_agreement: out", err));
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
-    WTE_TRY(wte__need(out, "wte_eval_agreement: out", err));
-    *out = (wte_agreement){ .common = none, .by_chance = none, .pearson = none, .spearman = none };
+    WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
     WTE_TRY(check_table(a, err));
     WTE_TRY(check_table(b, err));
     if (opt.n > UINT64_MAX / 32 || opt.pairs > UINT64_MAX / 64)
         return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%" PRIu64 " tokens, %" PRIu64 " pairs",
                          opt.n, opt.pairs);
+    *out = (wte_agreement){ .common = none, .by_chance = none, .pearson = none, .spearman = none };
     meeting m = { .opt = &opt, .out = out };
     wte_status status = open_units(&m, a, b, err);
     if (status == WTE_OK && out->shared >= 2) {
@@ -198,5 +199,6 @@ wte_status wte_eval_agreement(const wte_rows *a, const wte_rows *b,
     }
     wte__free(opt.allocator, m.sample, (size_t)out->sampled * sizeof *m.sample);
     wte__free(opt.allocator, m.queries, (size_t)m.cells * sizeof *m.queries);
+    if (status != WTE_OK) memset(out, 0, sizeof *out);
     return status;
 }

@@ -129,20 +129,20 @@ void wte_analogies_free(wte_analogies *a)
 
 uint64_t wte_analogies_count(const wte_analogies *a)
 {
-    return a->count;
+    return a ? a->count : 0;
 }
 
 const wte_analogy *wte_analogies_at(const wte_analogies *a, uint64_t i)
 {
-    return i < a->count ? &a->questions[i] : NULL;
+    return a && i < a->count ? &a->questions[i] : NULL;
 }
 
 uint64_t wte_analogies_sections(const wte_analogies *a)
 {
-    return a->n_sections;
+    return a ? a->n_sections : 0;
 }
 
 const wte_analogy_section *wte_analogies_section(const wte_analogies *a, uint64_t i)
 {
-    return i < a->n_sections ? &a->sections[i] : NULL;
+    return a && i < a->n_sections ? &a->sections[i] : NULL;
 }

@@ -22,6 +22,7 @@ static wte_status settle(wte__eval_text *t, const wte_eval_file_options *options
     wte_eval_file_options opt = WTE_EVAL_FILE_OPTIONS_INIT;
     memset(t, 0, sizeof *t);
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
+    WTE_TRY(wte__need_functions(opt.allocator, NULL, err));
     t->allocator = opt.allocator;
     *most = opt.max_bytes ? opt.max_bytes : WTE_LIMIT_EVAL_FILE;
     return WTE_OK;

@@ -380,8 +380,9 @@ wte_status wte_eval_isotropy(const wte_rows *table, const wte_isotropy_options *
     view v = { .table = table, .opt = &opt, .out = out };
     uint8_t *memory = NULL;
     uint64_t bytes = 0;
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_eval_isotropy: out", err));
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
-    WTE_TRY(wte__need(out, "wte_eval_isotropy: out", err));
+    WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
     WTE_TRY(wte_rows_check(table, err));
     if (!wte_dtype_converts(table->dtype))
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "rows of type %s have no numbers",
@@ -398,5 +399,6 @@ wte_status wte_eval_isotropy(const wte_rows *table, const wte_isotropy_options *
     if (status == WTE_OK) status = measure_spectrum(&v, err);
     if (status == WTE_OK) status = tell(&v, STEPS, err);
     wte__free(opt.allocator, memory, (size_t)bytes);
+    if (status != WTE_OK) memset(out, 0, sizeof *out);
     return status;
 }

@@ -220,15 +220,15 @@ void wte_pairs_free(wte_pairs *p)
 
 uint64_t wte_pairs_count(const wte_pairs *p)
 {
-    return p->count;
+    return p ? p->count : 0;
 }
 
 const wte_pair *wte_pairs_at(const wte_pairs *p, uint64_t i)
 {
-    return i < p->count ? &p->pairs[i] : NULL;
+    return p && i < p->count ? &p->pairs[i] : NULL;
 }
 
 void wte_pairs_layout_of(const wte_pairs *p, wte_pairs_layout *out)
 {
-    *out = p->layout;
+    if (out) *out = p ? p->layout : (wte_pairs_layout){ 0 };
 }

@@ -43,9 +43,9 @@ uint64_t wte_word_row(const wte_vocab *vocab, wte_word word, uint32_t forms, uin
 wte_status wte_pearson(const double *x, const double *y, uint64_t n, double *out, wte_error *err)
 {
     double mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
-    WTE_TRY(wte__need(out, "wte_pearson: out", err));
-    *out = (double)NAN;
-    if (n) WTE_TRY(wte__need(x && y ? x : NULL, "wte_pearson: x or y", err));
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_pearson: out", err));
+    WTE_TRY(wte__need_array(x, n, sizeof *x, "wte_pearson: x", err));
+    WTE_TRY(wte__need_array(y, n, sizeof *y, "wte_pearson: y", err));
     for (uint64_t i = 0; i < n; i++) {
         if (!isfinite(x[i]) || !isfinite(y[i]))
             return wte__fail(err, WTE_E_ARGUMENT, i,
@@ -60,6 +60,7 @@ wte_status wte_pearson(const double *x, const double *y, uint64_t n, double *out
         yy += b * b;
         xy += a * b;
     }
+    *out = (double)NAN;
     if (n >= 2 && xx > 0 && yy > 0) *out = fmax(-1, fmin(1, xy / (sqrt(xx) * sqrt(yy))));
     return WTE_OK;
 }
@@ -92,9 +93,11 @@ static void rank_all(const double *x, uint64_t n, placed *sorted, double *rank)
 wte_status wte_spearman(const double *x, const double *y, uint64_t n,
                         const wte_allocator *allocator, double *out, wte_error *err)
 {
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_spearman: out", err));
+    WTE_TRY(wte__need_functions(allocator, NULL, err));
     WTE_TRY(wte_pearson(x, y, n, out, err)); /* checks */
-    *out = (double)NAN;
     if (n < 2) return WTE_OK;
+    *out = 0;
     placed *sorted = wte__alloc_array(allocator, n, sizeof *sorted);
     double *ranks = wte__alloc_array(allocator, n, 2 * sizeof *ranks);
     wte_status status;
@@ -149,21 +152,26 @@ wte_status wte_eval_similarity(const wte_rows *table, const uint64_t *rows, cons
                                wte_similarity *out, wte_error *err)
 {
     wte_similarity_options opt = WTE_SIMILARITY_OPTIONS_INIT;
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_eval_similarity: out", err));
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
-    WTE_TRY(wte__need(out, "wte_eval_similarity: out", err));
-    *out = (wte_similarity){ .pairs = n, .spearman = (double)NAN, .pearson = (double)NAN };
-    if (n > UINT64_MAX / 32)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%" PRIu64 " pairs of words", n);
+    WTE_TRY(wte__need_functions(opt.allocator, NULL, err));
+    WTE_TRY(wte__need_array(rows, n, 2 * sizeof *rows, "wte_eval_similarity: rows", err));
+    WTE_TRY(wte__need_array(judged, n, sizeof *judged, "wte_eval_similarity: judged", err));
     WTE_TRY(check_rows(table, rows, 2 * n, err));
-    if (n == 0) return WTE_OK;
-    WTE_TRY(wte__need(judged, "wte_eval_similarity: judged", err));
+    const double none = (double)NAN;
+    wte_similarity found = { .pairs = n, .spearman = none, .pearson = none };
+    if (n == 0) {
+        *out = found;
+        return WTE_OK;
+    }
     double *work = wte__alloc_array(opt.allocator, n, 2 * sizeof *work);
     if (!work) return wte__no_memory(err, n * 2 * sizeof *work, "cosines");
     memcpy(work + n, judged, (size_t)n * sizeof *work);
     const wte__cosines c = { table, rows, n, work, NULL, opt.allocator };
     wte_status status = wte__cosines_run(&c, err);
-    if (status == WTE_OK) status = correlate(rows, work, work + n, n, &opt, out, err);
+    if (status == WTE_OK) status = correlate(rows, work, work + n, n, &opt, &found, err);
     wte__free(opt.allocator, work, (size_t)n * 2 * sizeof *work);
+    if (status == WTE_OK) *out = found;
     return status;
 }
 
@@ -252,8 +260,8 @@ wte_status wte_eval_analogies(const wte_rows *table, const uint64_t *rows, uint6
 {
     wte_analogy_options opt = WTE_ANALOGY_OPTIONS_INIT;
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
-    if (n > UINT64_MAX / 64)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%" PRIu64 " analogies", n);
+    WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
+    WTE_TRY(wte__need_array(rows, n, WORDS * sizeof *rows, "wte_eval_analogies: rows", err));
     WTE_TRY(check_rows(table, rows, WORDS * n, err));
     if (n == 0) return WTE_OK;
     WTE_TRY(wte__need(answers, "wte_eval_analogies: answers", err));

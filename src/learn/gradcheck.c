@@ -236,6 +236,7 @@ wte_status wte__gradcheck_run(wte__gradcheck *g, wte_ids ids, wte_gradcheck_op o
     const wte_gradcheck_options init = WTE_GRADCHECK_OPTIONS_INIT;
     g->o = init;
     WTE_TRY(wte__options(&g->o, sizeof g->o, options, err));
+    WTE_TRY(wte__need_functions(g->o.allocator, g->o.progress, err));
     if (g->o.tolerance == 0) g->o.tolerance = DEFAULT_TOLERANCE;
     if (g->o.columns == 0) g->o.columns = DEFAULT_COLUMNS;
     g->n = ids.count;

@@ -95,10 +95,11 @@ static bool is_tied(const bags *b, uint64_t c, uint64_t place)
 
 /* Comparison ----------------------------------------------------------------------------------- */
 
-/* The gradient's row, NULL = zeros. */
+/* The gradient's row, NULL = zeros. A sparse gradient that nothing was added to has no ids either.
+ */
 static const float *gradient_of(const wte_grad_rows *view, uint64_t row)
 {
-    if (!view->ids) return view->values + row * view->cols;
+    if (!view->ids) return row < view->n ? view->values + row * view->cols : NULL;
     for (uint64_t i = 0; i < view->n; i++)
         if (view->ids[i] == row) return view->values + i * view->cols;
     return NULL;

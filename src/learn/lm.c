@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread.h"
+#include "learn/corpus.h"
 
 /* A model that knows nothing loses ln of its rows, one that has gone wrong far more: twice as much
  * in the mean of so many steps, ten times in one. */
@@ -103,7 +104,7 @@ wte_status wte_lm_plan(const wte_corpus *train, const wte_corpus *valid, const w
                        wte_lm_info *out, wte_error *err)
 {
     wte__lm_plan plan;
-    WTE_TRY(wte__need(out, "wte_lm_plan: out", err));
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_lm_plan: out", err));
     WTE_TRY(wte__lm_plan_make(&plan, train, valid, opt, err));
     tell_plan(&plan, out);
     return WTE_OK;
@@ -117,6 +118,9 @@ static double mean_loss(const wte_lm *lm)
 
 void wte_lm_get(const wte_lm *lm, wte_lm_info *out)
 {
+    if (!out) return;
+    memset(out, 0, sizeof *out);
+    if (!lm) return;
     tell_plan(&lm->plan, out);
     out->step = lm->counts.step;
     out->best_step = lm->counts.best_step;
@@ -128,6 +132,8 @@ void wte_lm_get(const wte_lm *lm, wte_lm_info *out)
 
 wte_status wte_lm_tensor(wte_lm *lm, uint32_t i, const char **name, wte_rows *rows, wte_error *err)
 {
+    if (name) *name = NULL;
+    if (rows) memset(rows, 0, sizeof *rows);
     WTE_TRY(wte__need(lm, "wte_lm_tensor: lm", err));
     uint32_t at = 0;
     for (int part = 0; part < WTE__LM_PARTS; part++) {
@@ -142,6 +148,7 @@ wte_status wte_lm_tensor(wte_lm *lm, uint32_t i, const char **name, wte_rows *ro
 
 uint64_t wte_lm_changed(const wte_lm *lm, uint8_t *bits)
 {
+    if (!lm) return 0;
     return wte_optim_changed(lm->weight[WTE__LM_TABLE].optim, bits);
 }
 
@@ -195,17 +202,22 @@ wte_status wte_lm_loss(wte_lm *lm, const wte_corpus *text, uint32_t part, uint32
                        double *loss, uint64_t *words, wte_error *err)
 {
     uint64_t count;
+    if (words) *words = 0;
+    WTE_TRY(wte__need_out(loss, sizeof *loss, "wte_lm_loss: loss", err));
     WTE_TRY(wte__need(lm, "wte_lm_loss: lm", err));
     WTE_TRY(wte__need(text, "wte_lm_loss: text", err));
-    WTE_TRY(wte__need(loss, "wte_lm_loss: loss", err));
     if (part >= parts)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "wte_lm_loss: part %" PRIu32 " of %" PRIu32, part, parts);
     WTE_TRY(wte__lm_check_text(lm->plan.train, text, err));
     const uint32_t parts_of[3] = { part, part + 1, parts };
-    WTE_TRY(score(lm, text, parts_of, loss, &count, err));
-    if (words) *words = count;
-    if (count) return WTE_OK;
+    double mean;
+    WTE_TRY(score(lm, text, parts_of, &mean, &count, err));
+    if (count) {
+        *loss = mean;
+        if (words) *words = count;
+        return WTE_OK;
+    }
     return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
                      "the text has no more words than the %" PRIu64 " that predict the next one",
                      lm->plan.o.context);
@@ -228,7 +240,7 @@ static bool tell(const wte_lm *lm, const wte_train_watch *watch)
 {
     const wte__lm_plan *p = &lm->plan;
     const wte__lm_counts *at = &lm->counts;
-    if (!watch || !watch->report) return true;
+    if (!watch) return true;
     uint64_t done = at->step / p->epoch_steps * p->train_words;
     done += at->step % p->epoch_steps * p->o.batch;
     const double seconds = wte__seconds() - lm->started;
@@ -408,6 +420,7 @@ static wte_status finish(wte_lm *lm, const wte_train_watch *watch, wte_error *er
 wte_status wte_lm_train(wte_lm *lm, const wte_train_watch *watch, wte_error *err)
 {
     WTE_TRY(wte__need(lm, "wte_lm_train: lm", err));
+    WTE_TRY(wte__watch_check(watch, err));
     bool go_on = true;
     if (lm->end != WTE_LM_UNFINISHED && lm->end != WTE_LM_STOPPED) return WTE_OK;
     lm->started = lm->saved = wte__seconds();

@@ -281,6 +281,7 @@ wte_status wte__lm_plan_make(wte__lm_plan *p, const wte_corpus *train, const wte
     memset(p, 0, sizeof *p);
     p->o = none;
     WTE_TRY(wte__options(&p->o, sizeof p->o, opt, err));
+    WTE_TRY(wte__need_functions(p->o.allocator, NULL, err));
     WTE_TRY(wte__need(train, "wte_lm: the corpus", err));
     if (valid && p->o.hold_out)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,

@@ -16,7 +16,7 @@ wte_status wte_words_plan(const wte_corpus *corpus, const wte_words_options *opt
                           wte_words_info *out, wte_error *err)
 {
     wte__words_plan p;
-    WTE_TRY(wte__need(out, "wte_words_plan: out", err));
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_words_plan: out", err));
     WTE_TRY(wte__need(corpus, "wte_words_plan: corpus", err));
     WTE_TRY(wte__words_plan_make(&p, corpus, opt, err));
     *out = (wte_words_info){ .rows = p.rows,
@@ -45,6 +45,8 @@ static double mean_loss(const wte_words *w)
 
 void wte_words_get(const wte_words *w, wte_words_info *out)
 {
+    if (out) memset(out, 0, sizeof *out);
+    if (!w || !out) return;
     const wte__words_plan *p = &w->plan;
     *out = (wte_words_info){ .rows = p->rows,
                              .dim = p->o.dim,
@@ -294,6 +296,8 @@ static wte_status read_words(void *ctx, const uint64_t *ids, size_t n, void *out
 
 void wte_words_rows(const wte_words *w, wte_rows *out)
 {
+    if (out) memset(out, 0, sizeof *out);
+    if (!w || !out) return;
     *out = (wte_rows){ .rows = w->plan.rows, .cols = w->plan.o.dim, .dtype = WTE_F32 };
     if (w->tables.gram_end) {
         out->read_rows = read_words;
@@ -306,6 +310,8 @@ void wte_words_rows(const wte_words *w, wte_rows *out)
 
 void wte_words_out_rows(const wte_words *w, wte_rows *out)
 {
+    if (out) memset(out, 0, sizeof *out);
+    if (!w || !out) return;
     *out = (wte_rows){ .rows = w->plan.out_rows, .cols = w->plan.o.dim, .dtype = WTE_F32 };
     out->data = w->out;
     out->row_bytes = w->plan.stride * sizeof(float);

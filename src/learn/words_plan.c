@@ -156,6 +156,7 @@ wte_status wte__words_plan_make(wte__words_plan *p, const wte_corpus *corpus,
     memset(p, 0, sizeof *p);
     p->o = defaults;
     WTE_TRY(wte__options(&p->o, sizeof p->o, opt, err));
+    WTE_TRY(wte__need_functions(p->o.allocator, NULL, err));
     fill_in(&p->o);
     WTE_TRY(check_options(&p->o, err));
     p->corpus = corpus;

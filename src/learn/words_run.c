@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "learn/corpus.h"
 #include "learn/words.h"
 
 #define REPORT_SECONDS 0.25
@@ -205,6 +206,7 @@ static wte_status train_on(course *c, bool *ended, wte_error *err)
 wte_status wte_words_train(wte_words *w, const wte_train_watch *watch, wte_error *err)
 {
     WTE_TRY(wte__need(w, "wte_words_train: w", err));
+    WTE_TRY(wte__watch_check(watch, err));
     course c = { .w = w, .watch = watch, .mean_loss = (double)NAN };
     c.started = c.reported = c.kept = wte__seconds();
     c.done_before = c.done_kept = atomic_load_explicit(&w->done, memory_order_relaxed);

@@ -219,6 +219,7 @@ wte_status wte_words_save_fasttext(const wte_words *w, const char *path,
                                    const wte_progress *progress, wte_error *err)
 {
     WTE_TRY(wte__need(w, "wte_words_save_fasttext: w", err));
+    WTE_TRY(wte__need_functions(NULL, progress, err));
     const wte__words_plan *p = &w->plan;
     const wte_words_options *o = &p->o;
     const wte__fasttext_model m = { .words = &p->corpus->words.list,

@@ -34,9 +34,9 @@ static wte_status check_options(const wte_bag_options *o, wte_error *err)
     if (o->bad_ids != WTE_BAD_ID_ERROR && o->bad_ids != WTE_BAD_ID_ZERO)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "bags: no policy for bad ids has the number %d", (int)o->bad_ids);
-    if (!o->ignore_ids && o->n_ignore_ids)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "bags: %zu ids to ignore, but no address of them", o->n_ignore_ids);
+    WTE_TRY(wte__norm_numbers_check(o->max_norm, o->norm_type, "bags", err));
+    WTE_TRY(wte__need_array(o->ignore_ids, o->n_ignore_ids, sizeof *o->ignore_ids,
+                            "bags: ignore_ids", err));
     if (o->weights && o->mode != WTE_BAG_SUM)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "bags: weights are for sums, not for the %s",
@@ -56,6 +56,7 @@ static wte_status take_options(const wte_bag_options *given, wte_bag_options *o,
 {
     *o = (wte_bag_options)WTE_BAG_OPTIONS_INIT;
     WTE_TRY(wte__options(o, sizeof *o, given, err));
+    WTE_TRY(wte__need_functions(o->allocator, NULL, err));
     if (o->out_dtype == WTE_DTYPE_NONE) o->out_dtype = WTE_F32;
     return check_options(o, err);
 }

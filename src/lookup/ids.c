@@ -17,7 +17,7 @@ wte_status wte__ids_check(wte_ids ids, const char *what, wte_error *err)
     if (!ids.data && ids.count)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "%s: %" PRIu64 " ids, but no address of them", what, ids.count);
-    return WTE_OK;
+    return wte__holds(ids.count, wte_dtype_bytes(ids.type), what, err);
 }
 
 /* A negative id sign-extended to 64 bits is larger than any row count read as unsigned: one

@@ -17,9 +17,8 @@ static wte_status check_options(const wte_lookup_options *o, wte_dtype stored, w
     if (o->bad_ids != WTE_BAD_ID_ERROR && o->bad_ids != WTE_BAD_ID_ZERO)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "lookup: no policy for bad ids has the number %d", (int)o->bad_ids);
-    if (!o->ignore_ids && o->n_ignore_ids)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "lookup: %zu ids to ignore, but no address of them", o->n_ignore_ids);
+    WTE_TRY(wte__need_array(o->ignore_ids, o->n_ignore_ids, sizeof *o->ignore_ids,
+                            "lookup: ignore_ids", err));
     if (o->out_dtype != stored &&
         (!wte_dtype_converts(stored) || !wte_dtype_converts(o->out_dtype)))
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
@@ -74,6 +73,8 @@ wte_status wte_lookup_rows(const wte_rows *rows, wte_ids ids, const wte_lookup_o
     wte__gather_job job = { .rows = rows, .ids = ids, .out = out };
     wte_bad_ids bad;
     WTE_TRY(wte__options(&o, sizeof o, opt, err));
+    WTE_TRY(wte__need_functions(o.allocator, NULL, err));
+    WTE_TRY(wte__norm_numbers_check(o.max_norm, o.norm_type, "lookup", err));
     if (o.report) memset(o.report, 0, sizeof *o.report);
     WTE_TRY(wte_rows_check(rows, err));
     WTE_TRY(wte__ids_check(ids, "lookup", err));

@@ -13,8 +13,8 @@
 #define PIECE 256u
 #define LANES 8u
 
-wte_status wte__norm_limit_init(wte__norm_limit *limit, double max_norm, double norm_type,
-                                wte_dtype type, const char *what, wte_error *err)
+wte_status wte__norm_numbers_check(double max_norm, double norm_type, const char *what,
+                                   wte_error *err)
 {
     if (!(max_norm >= 0))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s: max_norm is %g", what, max_norm);
@@ -22,6 +22,13 @@ wte_status wte__norm_limit_init(wte__norm_limit *limit, double max_norm, double 
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "%s: norm_type is %g, but norms are 1, 2, infinite or any positive number",
                          what, norm_type);
+    return WTE_OK;
+}
+
+wte_status wte__norm_limit_init(wte__norm_limit *limit, double max_norm, double norm_type,
+                                wte_dtype type, const char *what, wte_error *err)
+{
+    WTE_TRY(wte__norm_numbers_check(max_norm, norm_type, what, err));
     if (type != WTE_F64 && type != WTE_F32 && type != WTE_F16 && type != WTE_BF16)
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
                          "%s: rows of %s have no norm; those of f64, f32, f16 and bf16 do", what,
@@ -135,6 +142,7 @@ wte_status wte_table_renorm(wte_table *t, wte_ids ids, double max_norm, double n
     uint64_t shortened = 0;
     if (changed) *changed = 0;
     WTE_TRY(wte__need(t, "wte_table_renorm: t", err));
+    WTE_TRY(wte__need_functions(allocator, NULL, err));
     unsigned char *data = wte_table_data(t);
     const wte_rows *rows = wte_table_source(t);
     if (!data)

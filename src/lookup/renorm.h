@@ -8,6 +8,9 @@ typedef struct wte__norm_limit {
     double max_norm, p;
 } wte__norm_limit;
 
+/* E_ARGUMENT for a max_norm or norm_type that is negative or NaN. */
+wte_status wte__norm_numbers_check(double max_norm, double norm_type, const char *what,
+                                   wte_error *err);
 /* E_ARGUMENT for numbers that make no sense, E_UNSUPPORTED for a type that has no norms. `what`
  * begins the messages. */
 wte_status wte__norm_limit_init(wte__norm_limit *limit, double max_norm, double norm_type,

@@ -252,5 +252,5 @@ void wte__model_output_fill(wte_model *m)
 
 const wte_model_output *wte_model_output_of(const wte_model *m)
 {
-    return &m->output;
+    return m ? &m->output : NULL;
 }

@@ -175,6 +175,7 @@ wte_status wte_model_open(const char *path, const wte_model_options *opt, wte_mo
     WTE_TRY(wte__need(path, "wte_model_open: path", err));
     if (!*path) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_model_open: path is empty");
     WTE_TRY(wte__options(&o, sizeof o, opt, err));
+    WTE_TRY(wte__need_functions(o.allocator, o.progress, err));
     wte_model *m = wte__alloc_zeroed(o.allocator, sizeof *m);
     if (!m) return wte__no_memory(err, sizeof *m, "a model");
     m->allocator = o.allocator;
@@ -214,47 +215,47 @@ void wte_model_free(wte_model *m)
 
 const char *wte_model_path(const wte_model *m)
 {
-    return m->path;
+    return m ? m->path : "";
 }
 
 const wte_file *wte_model_file(const wte_model *m)
 {
-    return m->file;
+    return m ? m->file : NULL;
 }
 
 const wte_vocab *wte_model_vocab(const wte_model *m)
 {
-    return m->vocab;
+    return m ? m->vocab : NULL;
 }
 
 const char *wte_model_vocab_problem(const wte_model *m)
 {
-    return m->vocab_problem;
+    return m ? m->vocab_problem : "";
 }
 
 const char *wte_model_note(const wte_model *m)
 {
-    return m->note;
+    return m ? m->note : "";
 }
 
 const wte_model_config *wte_model_config_of(const wte_model *m)
 {
-    return &m->config.said;
+    return m ? &m->config.said : NULL;
 }
 
 const wte_model_adapter *wte_model_adapter_of(const wte_model *m)
 {
-    return m->is_adapter ? &m->adapter.said : NULL;
+    return m && m->is_adapter ? &m->adapter.said : NULL;
 }
 
 uint64_t wte_model_candidates(const wte_model *m)
 {
-    return m->n_candidates;
+    return m ? m->n_candidates : 0;
 }
 
 const wte_candidate *wte_model_candidate(const wte_model *m, uint64_t i)
 {
-    return i < m->n_candidates ? &m->candidates[i] : NULL;
+    return m && i < m->n_candidates ? &m->candidates[i] : NULL;
 }
 
 wte_status wte_model_input(const wte_model *m, const wte_model_table **out, wte_error *err)
@@ -270,12 +271,12 @@ wte_status wte_model_input(const wte_model *m, const wte_model_table **out, wte_
 
 const wte_model_table *wte_model_head(const wte_model *m)
 {
-    return m->has_head ? &m->head : NULL;
+    return m && m->has_head ? &m->head : NULL;
 }
 
 const char *wte_model_head_problem(const wte_model *m)
 {
-    return m->no_head.status == WTE_OK ? "" : m->no_head.message;
+    return !m || m->no_head.status == WTE_OK ? "" : m->no_head.message;
 }
 
 wte_status wte_model_row(const wte_model *m, uint64_t id, uint64_t *row, wte_error *err)

@@ -46,18 +46,12 @@ static wte_status hash_bytes(const wte_file *f, uint64_t tensor, uint64_t bytes,
     return status;
 }
 
-wte_status wte_model_candidate_facts(const wte_model *m, uint64_t i, const wte_allocator *allocator,
-                                     wte_candidate_facts *out, wte_error *err)
+static wte_status find_facts(const wte_model *m, uint64_t i, const wte_allocator *allocator,
+                             wte_candidate_facts *out, wte_error *err)
 {
     wte_tie_options opt = WTE_TIE_OPTIONS_INIT;
     wte_tensor mine, other;
     opt.allocator = allocator;
-    WTE_TRY(wte__need(out, "wte_model_candidate_facts: out", err));
-    memset(out, 0, sizeof *out);
-    WTE_TRY(wte__need(m, "wte_model_candidate_facts: the model", err));
-    if (i >= m->n_candidates)
-        return wte__fail(err, WTE_E_RANGE, i, "candidate %" PRIu64 " of %" PRIu64, i,
-                         m->n_candidates);
     out->like = i;
     WTE_TRY(wte_file_tensor(m->file, m->candidates[i].tensor, &mine, err));
     out->bytes = mine.bytes;
@@ -74,5 +68,20 @@ wte_status wte_model_candidate_facts(const wte_model *m, uint64_t i, const wte_a
         if (equal || out->one_storage) out->like = k;
     }
     if (out->like == i) out->one_storage = false;
+    return WTE_OK;
+}
+
+wte_status wte_model_candidate_facts(const wte_model *m, uint64_t i, const wte_allocator *allocator,
+                                     wte_candidate_facts *out, wte_error *err)
+{
+    wte_candidate_facts found = { 0 };
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_model_candidate_facts: out", err));
+    WTE_TRY(wte__need(m, "wte_model_candidate_facts: the model", err));
+    WTE_TRY(wte__need_functions(allocator, NULL, err));
+    if (i >= m->n_candidates)
+        return wte__fail(err, WTE_E_RANGE, i, "candidate %" PRIu64 " of %" PRIu64, i,
+                         m->n_candidates);
+    WTE_TRY(find_facts(m, i, allocator, &found, err));
+    *out = found;
     return WTE_OK;
 }

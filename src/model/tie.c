@@ -354,15 +354,19 @@ wte_status wte_model_tie(const wte_model *m, const wte_tie_options *opt, wte_tie
 {
     wte_tie_options o = WTE_TIE_OPTIONS_INIT;
     const wte_model_table *input;
-    WTE_TRY(wte__need(out, "wte_model_tie: out", err));
-    memset(out, 0, sizeof *out);
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_model_tie: out", err));
     WTE_TRY(wte__need(m, "wte_model_tie: the model", err));
     WTE_TRY(wte__options(&o, sizeof o, opt, err));
+    WTE_TRY(wte__need_functions(o.allocator, o.progress, err));
     WTE_TRY(wte_model_input(m, &input, err));
     out->input_rows = input->rows;
     out->input_dim = input->dim;
     out->first_different = WTE_NOWHERE;
-    WTE_TRY(judge(m, &o, out, err));
+    const wte_status status = judge(m, &o, out, err);
+    if (status != WTE_OK) {
+        memset(out, 0, sizeof *out);
+        return status;
+    }
     out->tied = out->verdict == WTE_TIE_SAME_STORAGE || out->verdict == WTE_TIE_EQUAL_BYTES;
     wte__tie_experiment(m, out);
     return m->file ? wte_file_check_unchanged(m->file, err) : WTE_OK;

@@ -269,11 +269,12 @@ wte_status wte_block_rows(wte_block_type type, uint64_t rows, uint64_t cols, con
                           uint64_t row_bytes, wte_block_source *storage, wte_rows *out,
                           wte_error *err)
 {
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_block_rows: out", err));
     WTE_TRY(check_type(type, err));
     const uint32_t elements = wte_block_elements(type);
-    if (!storage || !out || (!data && rows))
+    if (!storage || (!data && rows))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "%" PRIu64 " rows of %s: data, storage or the row source is NULL", rows,
+                         "%" PRIu64 " rows of %s: data or storage is NULL", rows,
                          wte_block_name(type));
     if (cols % elements)
         return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,

@@ -119,10 +119,11 @@ wte_status wte_rowwise_rows(wte_rowwise type, uint64_t rows, uint64_t cols, cons
                             wte_error *err)
 {
     uint64_t tight, stride;
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_rowwise_rows: out", err));
     WTE_TRY(check_type(type, err));
-    if (!storage || !out || (!data && rows))
+    if (!storage || (!data && rows))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "%" PRIu64 " rows of %s: data, storage or the row source is NULL", rows,
+                         "%" PRIu64 " rows of %s: data or storage is NULL", rows,
                          wte_rowwise_name(type));
     WTE_TRY(check_row(type, cols, row_bytes, &tight, &stride, err));
     const wte_rows source = {

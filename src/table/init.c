@@ -141,6 +141,12 @@ static wte_status check_number(const char *name, double value, wte_dtype type, w
 
 static wte_status check_numbers(const wte_init_options *o, wte_dtype type, wte_error *err)
 {
+    const struct {
+        const char *name;
+        double value;
+    } all[] = { { "mean", o->mean }, { "std", o->std }, { "low", o->low }, { "high", o->high } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (isnan(all[i].value)) return check_number(all[i].name, all[i].value, type, err);
     if (o->kind == WTE_INIT_ZEROS) return WTE_OK;
     if (o->kind == WTE_INIT_UNIFORM) {
         WTE_TRY(check_number("low", o->low, type, err));

@@ -20,6 +20,7 @@ static wte_status table_options(const wte_table_options *given, wte_table_option
 {
     *opt = (wte_table_options)WTE_TABLE_OPTIONS_INIT;
     WTE_TRY(wte__options(opt, sizeof *opt, given, err));
+    WTE_TRY(wte__need_functions(opt->allocator, NULL, err));
     if (opt->max_bytes == 0) opt->max_bytes = WTE_LIMIT_TABLE_BYTES;
     return WTE_OK;
 }
@@ -98,25 +99,25 @@ void wte_table_free(wte_table *t)
 
 const wte_rows *wte_table_source(const wte_table *t)
 {
-    return &t->source;
+    return t ? &t->source : NULL;
 }
 
 uint64_t wte_table_rows(const wte_table *t)
 {
-    return t->source.rows;
+    return t ? t->source.rows : 0;
 }
 
 uint64_t wte_table_dim(const wte_table *t)
 {
-    return t->source.cols;
+    return t ? t->source.cols : 0;
 }
 
 wte_dtype wte_table_dtype(const wte_table *t)
 {
-    return t->source.dtype;
+    return t ? t->source.dtype : WTE_DTYPE_NONE;
 }
 
 void *wte_table_data(wte_table *t)
 {
-    return t->data;
+    return t ? t->data : NULL;
 }

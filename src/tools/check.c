@@ -227,6 +227,7 @@ static wte_status want_codes(wte__checking *k)
     for (size_t c = 0; c < WTE__CODES; c++) k->wanted[c] = k->opt.n_only == 0;
     for (size_t i = 0; i < k->opt.n_only; i++) {
         size_t c = 0;
+        WTE_TRY(wte__need(k->opt.only[i], "a code in only", k->err));
         while (c < WTE__CODES && strcmp(codes[c].code, k->opt.only[i]) != 0) c++;
         char shown[WTE__NAME_SHOWN];
         if (c == WTE__CODES)
@@ -302,6 +303,9 @@ wte_status wte_model_check(const wte_model *m, const wte_check_options *options,
     k.err = err;
     k.pad = WTE_NOWHERE;
     WTE_TRY(wte__options(&k.opt, sizeof k.opt, options, err));
+    WTE_TRY(wte__need_functions(k.opt.allocator, k.opt.progress, err));
+    WTE_TRY(wte__need_array(k.opt.only, k.opt.n_only, sizeof *k.opt.only, "only", err));
+    WTE_TRY(wte__need_array(k.opt.tokens, k.opt.n_tokens, sizeof *k.opt.tokens, "tokens", err));
     k.report = wte__alloc_zeroed(k.opt.allocator, sizeof *k.report);
     if (!k.report) return wte__no_memory(err, sizeof *k.report, "a report");
     k.report->allocator = k.opt.allocator;
@@ -330,25 +334,25 @@ void wte_check_free(wte_check *c)
 
 const wte_check_facts *wte_check_facts_of(const wte_check *c)
 {
-    return &c->facts;
+    return c ? &c->facts : NULL;
 }
 
 uint64_t wte_check_findings(const wte_check *c)
 {
-    return c->n;
+    return c ? c->n : 0;
 }
 
 const wte_finding *wte_check_finding(const wte_check *c, uint64_t i)
 {
-    return i < c->n ? &c->findings[i] : NULL;
+    return c && i < c->n ? &c->findings[i] : NULL;
 }
 
 const wte_glitch *wte_check_glitch(const wte_check *c, uint64_t i)
 {
-    return i < c->n_glitch ? &c->glitch[i] : NULL;
+    return c && i < c->n_glitch ? &c->glitch[i] : NULL;
 }
 
 const char *wte_check_glitch_indicator(const wte_check *c)
 {
-    return c->glitch_indicator;
+    return c ? c->glitch_indicator : "";
 }

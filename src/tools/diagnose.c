@@ -347,6 +347,13 @@ static wte_status make_room(job *j, wte_error *err)
     return wte__no_memory(err, numbers + stored, "the vectors under diagnosis");
 }
 
+wte_status wte__diagnose_options_check(const wte_diagnose_options *opt, wte_error *err)
+{
+    WTE_TRY(wte__need_array(opt->others, opt->n_others, sizeof *opt->others, "others", err));
+    if (isfinite(opt->factor)) return WTE_OK;
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "diagnose: factor is %g", opt->factor);
+}
+
 wte_status wte__diagnose(const wte_rows *table, wte_ids ids, const uint64_t *row_of,
                          const wte_got *got, const wte_diagnose_options *options,
                          wte_diagnosis *out, wte_error *err)
@@ -384,5 +391,7 @@ wte_status wte_rows_diagnose(const wte_rows *table, wte_ids ids, const wte_got *
 {
     wte_diagnose_options opt = WTE_DIAGNOSE_OPTIONS_INIT;
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
+    WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
+    WTE_TRY(wte__diagnose_options_check(&opt, err));
     return wte__diagnose(table, ids, NULL, got, &opt, out, err);
 }

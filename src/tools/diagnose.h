@@ -151,6 +151,8 @@ wte_status wte__try_layouts(const wte_rows *table, wte__case *k, const char *ten
 void wte__verdict(wte_diagnosis *d, const wte__given *g, uint64_t rows, bool mapped,
                   const char *table);
 
+/* E_ARGUMENT for a factor that is not finite, and for others that are counted but not given. */
+wte_status wte__diagnose_options_check(const wte_diagnose_options *opt, wte_error *err);
 /* wte_rows_diagnose where id number i names row row_of[i]; NULL = the id is the row. */
 wte_status wte__diagnose(const wte_rows *table, wte_ids ids, const uint64_t *row_of,
                          const wte_got *got, const wte_diagnose_options *opt, wte_diagnosis *out,

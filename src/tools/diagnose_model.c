@@ -95,6 +95,9 @@ wte_status wte_model_diagnose(const wte_model *m, wte_ids ids, const wte_got *go
     others o = { .model = m, .head = wte_model_head(m) };
     char shown[WTE__NAME_SHOWN];
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
+    WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
+    WTE_TRY(wte__diagnose_options_check(&opt, err));
+    WTE_TRY(wte__holds(ids.count, sizeof(uint64_t), "diagnose: ids", err));
     WTE_TRY(wte_model_input(m, &o.input, err));
     /* a vector is looked for among the rows that are stored; a mapping says which one an id names
      */

@@ -365,7 +365,9 @@ wte_status wte_rows_diff(const wte_rows *a, const wte_rows *b, const wte_diff_op
                          wte_diff *out, wte_error *err)
 {
     wte_diff_options opt = WTE_DIFF_OPTIONS_INIT;
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_rows_diff: out", err));
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
+    WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
     job j = { .a = a, .b = b, .opt = &opt, .n_lanes = wte_pool_threads(opt.pool) };
     WTE_TRY(check_arguments(&j, err));
     j.a_bytes = (size_t)a->cols * wte_dtype_bytes(a->dtype);
@@ -389,6 +391,7 @@ wte_status wte_rows_diff(const wte_rows *a, const wte_rows *b, const wte_diff_op
     }
     if (status == WTE_OK) add_up(&j, out);
     if (status == WTE_OK) status = put_most(&j, out->n_most, err);
+    if (status != WTE_OK) memset(out, 0, sizeof *out);
     release(&j);
     return status;
 }

@@ -53,9 +53,12 @@ static uint64_t find(const pair *p, uint64_t id, const text *wanted)
 void wte_vocab_align(const wte_vocab *a, const wte_vocab *b, uint64_t rows_a, uint64_t rows_b,
                      uint64_t *b_of, wte_vocab_match *out)
 {
+    wte_vocab_match unused;
+    if (!out) out = &unused;
     const pair p = { a, b, wte_vocab_spelling_of(a) == wte_vocab_spelling_of(b) };
     text wanted;
     *out = (wte_vocab_match){ .first_conflict = WTE_NOWHERE };
+    if (!a || !b || rows_a > PTRDIFF_MAX / sizeof *b_of) return; /* no array is so long */
     for (uint64_t i = 0; b_of && i < rows_a; i++) b_of[i] = WTE_NOWHERE;
     for (uint64_t id = 0; id < wte_vocab_size(a); id++) {
         if (wte_vocab_kind(a, id) == WTE_TOKEN_NONE) continue;

@@ -269,6 +269,7 @@ static wte_status check_arguments(const wte_rows *table, uint64_t n, uint64_t co
                          table->cols);
     if (opt->metric < WTE_METRIC_COSINE || opt->metric > WTE_METRIC_EUCLID)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "metric %d is none", (int)opt->metric);
+    WTE_TRY(wte__need_array(opt->exclude, opt->n_exclude, sizeof *opt->exclude, "exclude", err));
     for (uint64_t i = 1; i < opt->n_exclude; i++)
         if (opt->exclude[i] <= opt->exclude[i - 1])
             return wte__fail(err, WTE_E_ARGUMENT, i,
@@ -354,6 +355,7 @@ wte_status wte_rows_near(const wte_rows *table, const float *queries, uint64_t n
 {
     wte_near_options opt = WTE_NEAR_OPTIONS_INIT;
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
+    WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
     WTE_TRY(check_arguments(table, n, cols, &opt, err));
     if (n && (!queries || !hits))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s is NULL",

@@ -35,6 +35,7 @@ typedef struct trace_box {
 const char *wte_ordinal(uint64_t n, char *buf, size_t cap)
 {
     const char *end = "th";
+    if (!buf) return "";
     const bool teens = n / 10 % 10 == 1;
     if (!teens && n % 10 == 1) end = "st";
     if (!teens && n % 10 == 2) end = "nd";
@@ -335,6 +336,7 @@ wte_status wte_rows_trace(const wte_rows *rows, uint64_t id, const wte_trace_opt
     WTE_TRY(wte__need(out, "wte_rows_trace: out", err));
     *out = NULL;
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
+    WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
     const subject of = { rows, rows, id, id };
     WTE_TRY(trace_row(&of, 0, &opt, &box, err));
     const wte_status status = prove_bytes_in_memory(box, rows, err);
@@ -522,6 +524,7 @@ wte_status wte_model_trace(const wte_model *m, uint64_t id, const wte_trace_opti
     const wte_vocab *vocab = wte_model_vocab(m);
     const wte_file *file = wte_model_file(m);
     WTE_TRY(wte__options(&opt, sizeof opt, options, err));
+    WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
     WTE_TRY(wte_model_input(m, &table, err));
     WTE_TRY(wte_model_row(m, id, &row, err));
     const uint64_t text = token_bytes(vocab, id);

@@ -123,6 +123,9 @@ static const char *change_text(const wte_guess *g, char buf[CHANGE_TEXT])
 const char *wte_guess_text(const wte_guess *g, char *buf, size_t cap)
 {
     char name[WTE__NAME_SHOWN], plus[WTE__NAME_SHOWN], change[CHANGE_TEXT];
+    if (!buf) return "";
+    const wte_guess none = { .n = 0 };
+    if (!g) g = &none;
     wte__show(name, g->tensor ? g->tensor : "", g->tensor ? strlen(g->tensor) : 0);
     change_text(g, change);
     const char *gap = change[0] ? ", " : "";
@@ -137,7 +140,7 @@ const char *wte_guess_text(const wte_guess *g, char *buf, size_t cap)
             g->row, name);
     else if (g->label == WTE_LABEL_PLUS_ROW)
         say(buf, cap, "row %" PRIu64 " of %s plus row %" PRIu64 " of %s", g->row, name, g->plus_row,
-            wte__show(plus, g->plus, strlen(g->plus)));
+            wte__show(plus, g->plus ? g->plus : "", g->plus ? strlen(g->plus) : 0));
     else
         say(buf, cap, "row %" PRIu64 " of %s%s%s", g->row, name, gap, change);
     return buf;
@@ -277,7 +280,9 @@ static void find_offset(const wte_diagnosis *d, uint64_t n, wte_diagnosis_sum *o
 
 void wte_diagnosis_add_up(const wte_diagnosis *d, uint64_t n, wte_diagnosis_sum *out)
 {
+    if (!out) return;
     memset(out, 0, sizeof *out);
+    if (!d || n > PTRDIFF_MAX / sizeof *d) n = 0; /* no array is so long */
     out->n = n;
     out->first_bad = WTE_NOWHERE;
     for (uint64_t i = 0; i < n; i++) {

@@ -22,9 +22,8 @@ static wte_status take_options(const wte_backward_options *given, wte_backward_o
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
                          "backward: d_out is f32, f16 or bf16, not %s",
                          wte_dtype_name(o->d_out_dtype));
-    if (!o->ignore_ids && o->n_ignore_ids)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "backward: %zu ids to ignore, but no address of them", o->n_ignore_ids);
+    WTE_TRY(wte__need_array(o->ignore_ids, o->n_ignore_ids, sizeof *o->ignore_ids,
+                            "backward: ignore_ids", err));
     if (!isfinite(o->scale))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "backward: the scale is %g",
                          (double)o->scale);

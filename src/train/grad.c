@@ -79,6 +79,7 @@ wte_status wte_grad_create(uint64_t rows, uint64_t cols, const wte_grad_options 
     WTE_TRY(wte__need(out, "wte_grad_create: out", err));
     *out = NULL;
     WTE_TRY(wte__options(&made.o, sizeof made.o, opt, err));
+    WTE_TRY(wte__need_functions(made.o.allocator, NULL, err));
     if (made.o.kind != WTE_GRAD_DENSE && made.o.kind != WTE_GRAD_SPARSE)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "gradient: no kind has the number %d",
                          (int)made.o.kind);
@@ -121,6 +122,7 @@ static void zero_piece(void *ctx, uint64_t i)
 
 void wte_grad_zero(wte_grad *g)
 {
+    if (!g) return;
     if (g->o.kind == WTE_GRAD_SPARSE)
         g->n = 0;
     else
@@ -130,11 +132,14 @@ void wte_grad_zero(wte_grad *g)
 
 float *wte_grad_data(wte_grad *g)
 {
-    return g->o.kind == WTE_GRAD_DENSE ? g->values : NULL;
+    return g && g->o.kind == WTE_GRAD_DENSE ? g->values : NULL;
 }
 
 void wte_grad_view(const wte_grad *g, wte_grad_rows *out)
 {
+    if (!out) return;
+    memset(out, 0, sizeof *out);
+    if (!g) return;
     *out = (wte_grad_rows){ .n = g->n, .cols = g->cols, .ids = g->ids, .values = g->values };
 }
 

@@ -85,7 +85,7 @@ wte_status wte_grad_norm(wte_grad *const *grads, size_t n, double *norm, wte_err
     double sum = 0;
     WTE_TRY(wte__need(norm, "wte_grad_norm: norm", err));
     *norm = 0;
-    if (n) WTE_TRY(wte__need(grads, "wte_grad_norm: grads", err));
+    WTE_TRY(wte__need_array(grads, n, sizeof *grads, "wte_grad_norm: grads", err));
     for (size_t i = 0; i < n; i++) WTE_TRY(wte__need(grads[i], "wte_grad_norm: a gradient", err));
     for (size_t i = 0; i < n; i++) {
         walk w = { .g = grads[i] };

@@ -199,11 +199,12 @@ wte_status wte_optim_set_lr(wte_optim *o, double lr, wte_error *err)
 
 uint64_t wte_optim_steps(const wte_optim *o)
 {
-    return o->steps;
+    return o ? o->steps : 0;
 }
 
 uint64_t wte_optim_changed(const wte_optim *o, uint8_t *bits)
 {
+    if (!o) return 0;
     const uint8_t *marks = o->block[WTE__OPTIM_MARKS];
     uint64_t count = 0;
     if (bits) memset(bits, 0, (size_t)((o->shape.rows + 7) / 8));

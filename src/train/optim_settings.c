@@ -126,6 +126,7 @@ wte_status wte__optim_settings(const wte_optim_options *given, wte_optim_options
 {
     *out = (wte_optim_options)WTE_OPTIM_OPTIONS_INIT;
     WTE_TRY(wte__options(out, sizeof *out, given, err));
+    WTE_TRY(wte__need_functions(out->allocator, NULL, err));
     const kind_facts *facts = facts_of(out->kind);
     if (!facts)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "optimizer: there is no kind %d",

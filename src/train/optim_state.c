@@ -68,11 +68,10 @@ wte_status wte_optim_state(const wte_optim *o, uint32_t i, const char **name, wt
                            wte_error *err)
 {
     state_part part;
-    WTE_TRY(wte__need(o, "wte_optim_state: o", err));
+    if (name) *name = NULL;
+    WTE_TRY(wte__need_out(rows, sizeof *rows, "wte_optim_state: rows", err));
     WTE_TRY(wte__need(name, "wte_optim_state: name", err));
-    WTE_TRY(wte__need(rows, "wte_optim_state: rows", err));
-    *name = NULL;
-    *rows = (wte_rows){ 0 };
+    WTE_TRY(wte__need(o, "wte_optim_state: o", err));
     WTE_TRY(check_finished(o, err));
     if (!part_at(o, i, &part))
         return wte__fail(err, WTE_E_RANGE, i, "optimizer: its state has no part %" PRIu32, i);

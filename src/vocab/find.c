@@ -223,11 +223,10 @@ wte_status wte_vocab_find(const wte_vocab *v, const char *text, uint64_t bytes, 
 {
     wte_bytes asked = { (const uint8_t *)text, bytes };
     matches m = { .n = 0 };
-    WTE_TRY(wte__need(id, "wte_vocab_find: id", err));
-    *id = 0;
     if (other) *other = 0;
+    WTE_TRY(wte__need_out(id, sizeof *id, "wte_vocab_find: id", err));
     WTE_TRY(wte__need(v, "wte_vocab_find: the vocabulary", err));
-    if (bytes) WTE_TRY(wte__need(text, "wte_vocab_find: text", err));
+    WTE_TRY(wte__need_array(text, bytes, 1, "wte_vocab_find: text", err));
     match_text(v, asked, &m);
     if (bytes == 1) {
         static const char hex[] = "0123456789ABCDEF";

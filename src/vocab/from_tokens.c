@@ -51,9 +51,10 @@ wte_status wte_vocab_from_tokens(const wte_token_list *tokens, const char *name,
     wte_vocab_options o;
     wte_vocab *v = NULL;
     char shown[WTE__NAME_SHOWN];
-    if (!out || !name || !tokens)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_vocab_from_tokens: NULL");
+    WTE_TRY(wte__need(out, "wte_vocab_from_tokens: out", err));
     *out = NULL;
+    WTE_TRY(wte__need(name, "wte_vocab_from_tokens: name", err));
+    WTE_TRY(wte__need(tokens, "wte_vocab_from_tokens: tokens", err));
     WTE_TRY(wte__vocab_options_take(&o, opt, err));
     wte_status status = wte__vocab_create(&o, name, WTE_VOCAB_TOKENS, &v, err);
     if (status == WTE_OK) status = take_entries(v, tokens, wte__show_path(shown, name), err);

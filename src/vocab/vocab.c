@@ -135,6 +135,7 @@ wte_status wte__vocab_options_take(wte_vocab_options *o, const wte_vocab_options
     wte_vocab_options defaults = WTE_VOCAB_OPTIONS_INIT;
     *o = defaults;
     WTE_TRY(wte__options(o, sizeof *o, given, err));
+    WTE_TRY(wte__need_functions(o->allocator, NULL, err));
     if (o->max_bytes == 0) o->max_bytes = WTE_LIMIT_VOCAB;
     return WTE_OK;
 }
@@ -210,62 +211,63 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
 
 const char *wte_vocab_path(const wte_vocab *v)
 {
-    return v->path;
+    return v ? v->path : NULL;
 }
 
 wte_vocab_source wte_vocab_source_of(const wte_vocab *v)
 {
-    return v->source;
+    return v ? v->source : (wte_vocab_source)0;
 }
 
 wte_vocab_spelling wte_vocab_spelling_of(const wte_vocab *v)
 {
-    return v->spelling;
+    return v ? v->spelling : WTE_SPELLING_PLAIN;
 }
 
 uint64_t wte_vocab_count(const wte_vocab *v)
 {
-    return v->count;
+    return v ? v->count : 0;
 }
 
 uint64_t wte_vocab_size(const wte_vocab *v)
 {
-    return v->size;
+    return v ? v->size : 0;
 }
 
 uint64_t wte_vocab_holes(const wte_vocab *v)
 {
-    return v->size - v->count;
+    return v ? v->size - v->count : 0;
 }
 
 uint64_t wte_vocab_not_utf8(const wte_vocab *v)
 {
-    return v->not_utf8;
+    return v ? v->not_utf8 : 0;
 }
 
 uint64_t wte_vocab_duplicates(const wte_vocab *v)
 {
-    return v->duplicates;
+    return v ? v->duplicates : 0;
 }
 
 bool wte_vocab_is_duplicate(const wte_vocab *v, uint64_t id)
 {
-    return id < v->size && v->entries[id].repeated;
+    return v && id < v->size && v->entries[id].repeated;
 }
 
 wte_token_kind wte_vocab_kind(const wte_vocab *v, uint64_t id)
 {
-    return id < v->size ? (wte_token_kind)v->entries[id].kind : WTE_TOKEN_NONE;
+    return v && id < v->size ? (wte_token_kind)v->entries[id].kind : WTE_TOKEN_NONE;
 }
 
 const char *wte_vocab_spelled(const wte_vocab *v, uint64_t id, uint64_t *bytes)
 {
-    if (bytes) *bytes = id < v->size ? v->entries[id].bytes : 0;
-    return id < v->size ? (const char *)v->entries[id].text : NULL;
+    const bool there = v && id < v->size;
+    if (bytes) *bytes = there ? v->entries[id].bytes : 0;
+    return there ? (const char *)v->entries[id].text : NULL;
 }
 
 uint64_t wte_vocab_text(const wte_vocab *v, uint64_t id, char *buf, uint64_t cap)
 {
-    if (id >= v->size || !v->entries[id].text) return 0;
+    if (!v || id >= v->size || !v->entries[id].text) return 0;
     return wte__vocab_written(v, &v->entries[id], (uint8_t *)buf, buf ? cap : 0);
 }
