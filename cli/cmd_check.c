@@ -164,12 +164,11 @@ static void print_text(const job *j)
 static void json_token(const wte_model *m, cli_json *json, uint64_t id)
 {
     size_t bytes;
-    char *token = cli_token_text(m, (int64_t)id, &bytes);
+    const char *token = cli_token_text(m, (int64_t)id, &bytes);
     if (token)
         cli_json_bytes(json, "token", token, bytes);
     else
         cli_json_null(json, "token");
-    free(token);
 }
 
 static void json_finding(const job *j, cli_json *json, const wte_finding *f)

@@ -50,12 +50,11 @@ static void print_step(const cli *c, const char *name, bool ok, const char *text
 static void print_token(const job *j, const char *what, uint64_t id)
 {
     size_t bytes;
-    char *token = cli_token_text(j->model, (int64_t)id, &bytes);
+    const char *token = cli_token_text(j->model, (int64_t)id, &bytes);
     if (!token) return;
     printf("  %-8s%s", what, "token ");
     cli_put_quoted(stdout, token, bytes);
     putchar('\n');
-    free(token);
 }
 
 static void print_tokens(const job *j, const wte_diagnosis *d)

@@ -243,7 +243,7 @@ static void json_tokens(cli_json *json, const job *j)
 static void json_row(cli_json *json, const job *j, const wte_row_change *r)
 {
     size_t bytes;
-    char *text = cli_token_text(j->model[0], (int64_t)r->a, &bytes);
+    const char *text = cli_token_text(j->model[0], (int64_t)r->a, &bytes);
     cli_json_short(json, NULL);
     cli_json_unsigned(json, "id", r->a);
     cli_json_unsigned(json, "id_in_b", r->b);
@@ -256,7 +256,6 @@ static void json_row(cli_json *json, const job *j, const wte_row_change *r)
     cli_json_f64(json, "norm_a", r->norm_a);
     cli_json_f64(json, "norm_b", r->norm_b);
     cli_json_close(json);
-    free(text);
 }
 
 static void print_json(const job *j)

@@ -46,6 +46,8 @@ static bool marks_words(const wte_vocab *v)
     return spelling == WTE_SPELLING_BYTE_LEVEL || spelling == WTE_SPELLING_METASPACE;
 }
 
+#define WORD_MOST ((size_t)1024) /* of what wte_word_row looks for */
+
 /* The id in B of a token of A that begins a word, whatever marks that in both. */
 static uint64_t same_word(const eval_job *j, uint64_t id)
 {
@@ -53,16 +55,14 @@ static uint64_t same_word(const eval_job *j, uint64_t id)
     const size_t marked = marks_words(wte_model_vocab(j->model[0]));
     uint64_t other = WTE_NOWHERE;
     size_t bytes;
-    char *text = cli_token_text(j->model[0], (int64_t)id, &bytes);
-    char *form = malloc(bytes + 2);
-    if (text && form && (text[0] == ' ') == (marked != 0)) {
+    char form[WORD_MOST + 2];
+    const char *text = cli_token_text(j->model[0], (int64_t)id, &bytes);
+    if (text && bytes <= WORD_MOST && (text[0] == ' ') == (marked != 0)) {
         const size_t mark = marks_words(b);
         memcpy(form, " ", 1);
         memcpy(form + mark, text + marked, bytes - marked);
         other = wte_word_row(b, (wte_word){ form, bytes - marked + mark }, 0, j->table[1]->rows);
     }
-    free(text);
-    free(form);
     return other;
 }
 

@@ -96,7 +96,7 @@ static void put_hint(FILE *out, const lookup_job *job, int64_t id)
 {
     const wte_model_config *config = wte_model_config_of(job->model);
     size_t bytes;
-    char *token = cli_token_text(job->model, id, &bytes); /* none for negative ones */
+    const char *token = cli_token_text(job->model, id, &bytes); /* none for negative ones */
     if (cli_ids_beyond(&job->ids, id)) {
         if (id >= -1000) fputs(" (a negative number, stored as u64?)", out);
     } else if (id < 0) {
@@ -111,7 +111,6 @@ static void put_hint(FILE *out, const lookup_job *job, int64_t id)
         fprintf(out, " (config.json says vocab_size %" PRIu64 ", but the table has fewer rows)",
                 config->vocab_size);
     }
-    free(token);
 }
 
 static int refuse_bad_ids(const lookup_job *job)
@@ -133,8 +132,11 @@ static int refuse_bad_ids(const lookup_job *job)
         fprintf(out, "%" PRIu64 " of %" PRIu64 " ids have no row; %s", bad->count, job->ids.count,
                 valid);
     }
-    if (fclose(out) == 0) cli_say_fail(job->c, code, "%s", text);
+    const bool whole = fclose(out) == 0 && text;
+    code = whole ? cli_say_fail(job->c, code, "%s", text)
+                 : cli_say_fail(job->c, CLI_OUTPUT, "out of memory");
     free(text);
+    if (!whole) return code;
     for (uint32_t i = 0; i < bad->n_first && bad->count > 1; i++) {
         fprintf(stderr, "  position %" PRIu64 ": id %s", bad->first[i].position,
                 cli_ids_text(&job->ids, bad->first[i].value, id));

@@ -292,12 +292,11 @@ static void print_hits(const job *j, uint64_t query)
 static void json_token(cli_json *json, const job *j, uint64_t id)
 {
     size_t bytes;
-    char *text = cli_token_text(j->model, (int64_t)id, &bytes);
+    const char *text = cli_token_text(j->model, (int64_t)id, &bytes);
     if (text)
         cli_json_bytes(json, "token", text, bytes);
     else
         cli_json_null(json, "token");
-    free(text);
 }
 
 static void json_answer(cli_json *json, const job *j, uint64_t query)

@@ -239,12 +239,11 @@ void cli_head_print(const cli_head *h, FILE *out)
 void cli_json_token(cli_json *json, const wte_model *m, int64_t id)
 {
     size_t bytes;
-    char *text = cli_token_text(m, id, &bytes);
+    const char *text = cli_token_text(m, id, &bytes);
     if (text)
         cli_json_bytes(json, "token", text, bytes);
     else
         cli_json_null(json, "token");
-    free(text);
 }
 
 void cli_head_json(const cli_head *h, cli_json *json)

@@ -255,10 +255,9 @@ static int json_row(void *ctx, const batch *b, size_t i)
     else
         cli_json_signed(j, "id", b->ids[i]);
     size_t bytes;
-    char *token = word ? NULL : cli_token_text(p->job->model, b->ids[i], &bytes);
+    const char *token = word ? NULL : cli_token_text(p->job->model, b->ids[i], &bytes);
     if (word) cli_json_bytes(j, "token", word, strlen(word));
     if (token) cli_json_bytes(j, "token", token, bytes);
-    free(token);
     if (!is_row(p->job, b->ids[i])) cli_json_bool(j, "no_row", true);
     cli_json_line(j, "vector");
     for (size_t k = 0; k < cols; k++)

@@ -179,14 +179,16 @@ int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text
     return CLI_DONE;
 }
 
-char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes)
+#define TEXT_MOST ((size_t)1 << 20) /* WTE_LIMIT_TOKEN_TEXT: no vocabulary has a longer one */
+
+const char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes)
 {
+    static char text[TEXT_MOST + 1];
     const wte_vocab *vocab = wte_model_vocab(m);
     *bytes = 0;
-    uint64_t n = vocab && id >= 0 ? wte_vocab_text(vocab, (uint64_t)id, NULL, 0) : 0;
-    char *text = n && n < SIZE_MAX ? malloc((size_t)n + 1) : NULL;
-    if (!text) return NULL;
-    *bytes = (size_t)wte_vocab_text(vocab, (uint64_t)id, text, n);
+    const uint64_t n = vocab && id >= 0 ? wte_vocab_text(vocab, (uint64_t)id, text, TEXT_MOST) : 0;
+    if (n == 0 || n > TEXT_MOST) return NULL;
+    *bytes = (size_t)n;
     text[n] = '\0';
     return text;
 }
@@ -194,11 +196,10 @@ char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes)
 size_t cli_put_token(FILE *out, const wte_model *m, int64_t id)
 {
     size_t bytes;
-    char *text = cli_token_text(m, id, &bytes);
+    const char *text = cli_token_text(m, id, &bytes);
     if (!text) return 0;
     size_t width = cli_quoted_width(text, bytes);
     if (out) cli_put_quoted(out, text, bytes);
-    free(text);
     return width;
 }
 

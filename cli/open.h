@@ -36,8 +36,9 @@ cli_vocab cli_vocab_for(char *const *words, int n, bool as_text, cli_vocab other
 /* The id that a word names: itself when it is one and as_text is false, else the token of that
  * text. Negative and too large ids are passed on. 0, or the exit code after a message. */
 int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text, int64_t *id);
-/* The text of a token as people write it, NUL-terminated, from malloc; NULL when it has none. */
-char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes);
+/* The text of a token as people write it, NUL-terminated, until the next call; NULL when it has
+ * none. Takes no memory: a text that is lost for want of it would look like a token without one. */
+const char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes);
 /* The same in quotes and safe for a terminal; nothing when it has none. Returns the columns taken;
  * out NULL = only these. */
 size_t cli_put_token(FILE *out, const wte_model *m, int64_t id);

@@ -202,7 +202,7 @@ static void make_learners(void)
     wte_words_options grams = fix.words_options;
     wte_words *words;
     grams.max_n = 3;
-    adagrad.kind = WTE_OPTIM_ADAGRAD; /* has "sum" */
+    adagrad.kind = WTE_OPTIM_ADAGRAD;
     NEED(wte_corpus_open("corpus.txt", NULL, &fix.corpus, &err));
     NEED(wte_corpus_reader_create(fix.corpus, 0, 1, &fix.reader, &err));
     NEED(wte_words_create(fix.corpus, &grams, &words, &err));
