@@ -72,7 +72,8 @@ BY_PARAMETER = {
     ("wte_head_top", "k"): "2", ("wte_lm_save", "folder"): '"."', ("wte_words_save", "folder"): '"."',
     ("wte_model_open", "path"): '"two.safetensors"', ("wte_model_candidate_facts", "m"): "fix.stored", ("wte_model_check", "m"): "fix.stored",
     ("wte_vocab_align", "rows_a"): "2", ("wte_vocab_align", "rows_b"): "2",
-    ("wte_optim_load", "name"): '"sum"', ("wte_optim_load", "rows"): "rows_of_zeros", ("wte_optim_need", "rows"): "4", ("wte_optim_need", "cols"): "3", ("wte_optim_grow", "t"): "fix.taller",
+    ("wte_optim_load", "name"): '"sum"', ("wte_optim_load", "rows"): "rows_of_zeros", ("wte_optim_need", "rows"): "4",
+    ("wte_optim_need", "cols"): "3", ("wte_optim_grow", "t"): "fix.taller",
     ("wte_packed_bytes", "packing"): "WTE_ROW8", ("wte_packed_bytes", "cols"): "4",
     ("wte_table_create", "rows"): "4", ("wte_table_create", "dim"): "3",
     ("wte_vocab_open", "path"): '"vocab.txt"', ("wte_vocab_open_memory", "data"): '"a\\nb\\n"', ("wte_vocab_open_memory", "bytes"): "4",
@@ -103,7 +104,7 @@ class Sweep:
         self.out = []
 
     def missing(self, what):
-        raise SystemExit(f"make_api_sweep.py: no factory for {what}; add one to tests/make_api_sweep.py (and its value to tests/api_sweep.h)")
+        raise SystemExit(f"make_api_sweep.py: no factory for {what}; add one there, and its value to api_sweep.h")
 
     def struct_of(self, type_):
         """The struct that a parameter is, or points to for reading; None for anything else."""
@@ -145,7 +146,7 @@ class Sweep:
                 lines.append("wte_error *err = error_;")
             elif self.is_out(p):
                 array = (f.name, p.name) in ARRAYS
-                lines.append(f"{p.type} {p.name} = buffer({k});" if p.type[-2:] != "**" else f"{p.type.removesuffix('**')}**{p.name} = buffer({k});")
+                lines.append(f"{p.type} {p.name} = buffer({k});")
                 if not array:
                     size = "sizeof(void *)" if p.type.endswith("**") else f"sizeof({p.type.removesuffix(' *')})"
                     outs.append((p.name, size))
