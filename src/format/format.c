@@ -390,7 +390,7 @@ uint32_t wte_file_parts(const wte_file *f)
 
 uint32_t wte_file_part_of(const wte_file *f, uint32_t part)
 {
-    return part < f->n_parts ? f->parts[part].of : part;
+    return f && part < f->n_parts ? f->parts[part].of : part;
 }
 
 const char *wte_file_part_path(const wte_file *f, uint32_t part)
