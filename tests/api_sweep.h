@@ -223,7 +223,6 @@ static void make_learners(void)
     NEED(wte_pool_create(2, &fix.pool, &err));
 }
 
-/* Its file is gone when it was used: every call has its own. */
 static wte_transaction *new_transaction(void)
 {
     wte_error err;
@@ -232,6 +231,7 @@ static wte_transaction *new_transaction(void)
     return transaction;
 }
 
+/* Its file is gone when it was used: every call has its own. */
 static wte_writer *new_writer(void)
 {
     wte_error err;

@@ -50,6 +50,8 @@ BY_NAME = {
     ("uint32_t", "parts"): "1",
 }
 BY_PARAMETER = {
+    ("wte_safetensors_write_to", "n"): "1", ("wte_safetensors_write_to", "n_metadata"): "1",
+    ("wte_model_find_tensor", "m"): "fix.stored", ("wte_model_find_tensor", "name"): '"wte.weight"',
     ("wte_transaction_writer", "path"): '"scratch"', ("wte_lm_save_to", "folder"): '"."', ("wte_words_save_to", "folder"): '"."',
     ("wte_writer_create", "path"): '"scratch"', ("wte_writer_sweep", "path"): '"scratch"',
     ("wte_utf8_next", "text"): '"a"', ("wte_utf8_next", "bytes"): "1",

@@ -277,9 +277,9 @@ wte_status wte_safetensors_write_to(wte_writer *to, const wte_tensor_out *tensor
                                     wte_error *err)
 {
     WTE_TRY(wte__need(to, "wte_safetensors_write_to: the writer", err));
-    if ((n && !tensors) || (n_metadata && !metadata))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "wte_safetensors_write_to: NULL argument");
+    WTE_TRY(wte__need_array(tensors, n, sizeof *tensors, "wte_safetensors_write_to: tensors", err));
+    WTE_TRY(wte__need_array(metadata, n_metadata, sizeof *metadata,
+                            "wte_safetensors_write_to: metadata", err));
     wte__plan plan;
     wte_status status =
         wte__plan_make(&plan, to->replace.path, tensors, n, metadata, n_metadata, err);

@@ -241,6 +241,7 @@ wte_status wte_words_save_fasttext_to(const wte_words *w, wte_writer *to,
     wte__fasttext_model m;
     WTE_TRY(wte__need(w, "wte_words_save_fasttext_to: w", err));
     WTE_TRY(wte__need(to, "wte_words_save_fasttext_to: the writer", err));
+    WTE_TRY(wte__need_functions(NULL, progress, err));
     fasttext_model(w, progress, &m);
     return wte__fasttext_write(to, &m, err);
 }

@@ -47,10 +47,12 @@ wte_status wte_model_find_tensor(const wte_model *m, const char *name, uint64_t 
                                  wte_error *err)
 {
     WTE_TRY(wte__need(out, "wte_model_find_tensor: out", err));
-    *out = WTE_NOWHERE;
+    *out = 0;
     WTE_TRY(wte__need(m, "wte_model_find_tensor: the model", err));
     WTE_TRY(wte__need(name, "wte_model_find_tensor: name", err));
     if (!m->file)
         return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "demo: has no tensors but 'demo'");
-    return wte__find_named(m->file, name, out, err);
+    const wte_status status = wte__find_named(m->file, name, out, err);
+    if (status != WTE_OK) *out = 0;
+    return status;
 }
