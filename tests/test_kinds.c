@@ -199,6 +199,12 @@ static void long_samples_are_told_too(void **state)
     expect(data, 300, NULL);
 }
 
+/* A literal with embedded NULs, and its length. */
+#define NONE(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof(text) - 1                                                                     \
+    }
+
 /* What only looks like a kind, where a false word would be easy. */
 static void what_only_looks_like_a_kind_is_not_told_as_one(void **state)
 {
@@ -207,25 +213,24 @@ static void what_only_looks_like_a_kind_is_not_told_as_one(void **state)
         const char *bytes;
         size_t n;
     } none[] = {
-        { "\x06\0\0\0\x08\0\0\0\x10\0\0\0\1\0\0\0\2\0\0\0", 20 }, /* a header of six ints */
-        { "\0\0\x80?\0\0\0@\0\0@@\0\0\x80@", 16 },                /* numbers */
-        { "\x78\x9cnot zlib at all, but bytes", 30 },
-        { "\xff\xfe\0\0\x80?\0\0\0@\0\0", 12 },
-        { "ORCHARD 0.1 0.2 0.3", 19 },
-        { "case\nclosed\n", 12 }, /* "c", a line, no end of a pickle */
-        { "{\"a\": 1}\n", 9 },
-        { "{\"weight_map\": {\"vectors\": \"embedding\"}}", 40 },
-        { "<?xml version=\"1.0\"?><network>", 30 },
-        { "\5\0\0\0\0\0\0\0\xeb\xb2\x04\x3ehello\0\0\0\0", 21 }, /* TFRecord, another CRC */
-        { "[1] words in brackets", 21 },
+        NONE("\x06\0\0\0\x08\0\0\0\x10\0\0\0\1\0\0\0\2\0\0\0"), /* a header of six ints */
+        NONE("\0\0\x80?\0\0\0@\0\0@@\0\0\x80@"),                /* numbers */
+        NONE("\x78\x9cnot zlib at all, but bytes"),
+        NONE("\xff\xfe\0\0\x80?\0\0\0@\0\0"),
+        NONE("ORCHARD 0.1 0.2 0.3"),
+        NONE("case\nclosed\n"), /* "c", a line, no end of a pickle */
+        NONE("{\"a\": 1}\n"),
+        NONE("{\"weight_map\": {\"vectors\": \"embedding\"}}"),
+        NONE("<?xml version=\"1.0\"?><network>"),
+        NONE("\5\0\0\0\0\0\0\0\xeb\xb2\x04\x3ehello\0\0\0\0"), /* TFRecord, another CRC */
+        NONE("[1] words in brackets"),
     };
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         wte__head head;
         wte__file file;
         head_of(&head, &file, none[i].bytes, none[i].n);
         const wte__kind *told = wte__kind_of(&head);
-        if (told && i + 1 < sizeof none / sizeof none[0])
-            fail_msg("number %zu: told as %s", i, told->name);
+        if (told) fail_msg("number %zu: told as %s", i, told->name);
     }
 }
 

@@ -479,7 +479,27 @@ bool wte__probe_json_lines(const wte__head *head)
     return s.second && s.second == s.first;
 }
 
-/* Past brackets, the first value is a number. */
+/* The bytes of numbers, commas, brackets and blanks from `at` on. */
+static bool only_numbers(const wte__head *head, uint64_t at)
+{
+    for (; at < head->n; at++)
+        if (!head->bytes[at] || !strchr("0123456789+-.eE,[] \t\r\n", head->bytes[at])) return false;
+    return true;
+}
+
+/* Whether the first value of a list, at `at`, is a number of the list: a comma follows, or the end
+ * of the list and of the text. */
+static bool number_of_list(const wte__head *head, uint64_t at)
+{
+    while (at < head->n && head->bytes[at] && strchr("0123456789+-.eE \t\r\n", head->bytes[at]))
+        at++;
+    if (at == head->n || head->bytes[at] == ',') return true;
+    if (head->bytes[at++] != ']') return false;
+    while (at < head->n && is_space(head->bytes[at])) at++;
+    return at == head->n;
+}
+
+/* Past brackets, the first value is a number, and nothing else is there. */
 bool wte__probe_json_numbers(const wte__head *head)
 {
     const wte_bytes start = { head->bytes, head->n };
@@ -488,7 +508,7 @@ bool wte__probe_json_numbers(const wte__head *head)
     while (at < head->n && (head->bytes[at] == '[' || is_space(head->bytes[at]))) at++;
     if (at + 1 >= head->n) return false;
     const uint8_t c = head->bytes[at] == '-' ? head->bytes[at + 1] : head->bytes[at];
-    return c >= '0' && c <= '9';
+    return c >= '0' && c <= '9' && only_numbers(head, at);
 }
 
 /* The list is a value, and no section of settings. */
@@ -506,7 +526,9 @@ bool wte__probe_json_list(const wte__head *head)
         if (at + n < head->n && memcmp(head->bytes + at, words[i], n) == 0)
             return strchr(",] \r\n\t", head->bytes[at + n]) != NULL;
     }
-    return strchr("{[\"-0123456789]", head->bytes[at]) != NULL && head->bytes[at] != '\0';
+    const uint8_t c = head->bytes[at];
+    if (c == '-' || (c >= '0' && c <= '9')) return number_of_list(head, at);
+    return c != '\0' && strchr("{[\"]", c) != NULL;
 }
 
 bool wte__probe_zarr(const wte__head *head)
