@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <wte/corpus.h>
 
+#include "open.h"
 #include "out.h"
 #include "outputs_check.h"
 
@@ -68,7 +69,6 @@ static int make_list(cli *c)
     for (int i = 0; i < c->n_values; i++) {
         const cli_value *v = &c->values[i];
         if (!cli_writes(v->option->kind)) continue;
-        if (!*v->text) return cli_usage(c, "--%s names no file", v->option->name);
         const int code = v->option->kind == CLI_WRITE_FOLDER ? add_folder(c, v->option, v->text)
                                                              : add(c, v->option, v->text, true);
         if (code) return code;
@@ -126,7 +126,7 @@ static int open_folder(cli *c)
 {
     for (int i = 0; i < c->n_values; i++) {
         const cli_value *v = &c->values[i];
-        if (v->option->kind != CLI_WRITE_FOLDER || !*v->text) continue;
+        if (v->option->kind != CLI_WRITE_FOLDER) continue;
         const int code = take_folder(c, v->text);
         return code ? code : sweep_folder(c, v->text);
     }
@@ -220,6 +220,8 @@ int cli_outputs_commit(cli *c)
     cli_outputs *o = c->outputs;
     wte_error err;
     if (!o || !o->transaction) return CLI_DONE;
+    const int changed = cli_check_models(c, CLI_DONE); /* what was read may be of two versions */
+    if (changed) return changed;
     const wte_status status = wte_transaction_commit(o->transaction, &err);
     return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_OUTPUT, &err);
 }
