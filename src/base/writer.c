@@ -43,7 +43,7 @@ int wte_writer_fd(const wte_writer *w)
 wte_status wte_writer_put(wte_writer *w, const void *data, uint64_t bytes, wte_error *err)
 {
     WTE_TRY(wte__need(w, "wte_writer_put: the writer", err));
-    if (bytes) WTE_TRY(wte__need(data, "wte_writer_put: data", err));
+    WTE_TRY(wte__need_array(data, bytes, 1, "wte_writer_put: data", err));
     if (w->committed)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_writer_put: it is committed");
     return wte__replace_write(&w->replace, data, bytes, err);
