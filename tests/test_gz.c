@@ -144,7 +144,7 @@ static void a_bomb_is_refused(void **state)
     assert_non_null(zeros);
     assert_non_null(packed);
     memset(zeros, '\n', n);
-    memcpy(zeros, "a 1\n", 4);
+    memcpy(zeros, "a 1 2\n", 6);
     size_t bytes = pack(zeros, most - WTE_LIMIT_TEXT_ROW, packed, n / 100); /* of one row */
     w = open_words(packed, bytes);
     assert_int_equal(words_rows(&w).rows, 1);
