@@ -148,7 +148,8 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
         return cli_outputs_check_model(c, *out);
     }
     /* a name that is not there was typed; a file that is not there is input */
-    bool typed = status == WTE_E_NOT_FOUND && (opt.tensor || opt.head);
+    bool typed = (status == WTE_E_NOT_FOUND && (opt.tensor || opt.head)) ||
+                 (status == WTE_E_ARGUMENT && (text.keys || text.first_column));
     return cli_fail(c, status, typed ? CLI_SIDE_TYPED : CLI_SIDE_INPUT, &err);
 }
 

@@ -67,7 +67,7 @@ BY_PARAMETER = {
     ("wte_eval_similarity", "n"): "2", ("wte_eval_analogies", "n"): "1",
     ("wte_file_open", "path"): '"two.safetensors"', ("wte_file_open_memory", "data"): "fix.bytes", ("wte_file_open_memory", "bytes"): "fix.n_bytes",
     ("wte_file_find", "name_bytes"): "1", ("wte_file_read", "n"): "4", ("wte_file_unknown_word", "bytes"): "1",
-    ("wte_file_fasttext", "f"): "fix.fasttext", ("wte_file_unknown_word", "f"): "fix.fasttext", ("wte_file_tokens", "f"): "fix.fasttext",
+    ("wte_file_fasttext", "f"): "fix.fasttext", ("wte_file_text_reading", "f"): "fix.text", ("wte_file_unknown_word", "f"): "fix.fasttext", ("wte_file_tokens", "f"): "fix.fasttext",
     ("wte_file_stray", "f"): "fix.sharded", ("wte_file_storage", "f"): "fix.torch", ("wte_file_storages", "f"): "fix.torch",
     ("wte_safetensors_write", "path"): '"out.safetensors"', ("wte_gguf_write", "path"): '"out.gguf"', ("wte_npy_write", "path"): '"out.npy"',
     ("wte_safetensors_write", "n"): "1", ("wte_safetensors_write", "n_metadata"): "1", ("wte_gguf_write", "n"): "1",

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdarg.h>
 
-#define ROWS_MAX  40
-#define DIM_MAX   12
-#define TEXT_MAX  (1 << 17)
-#define WORD_MAX  24
+#define ROWS_MAX    40
+#define DIM_MAX     12
+#define TEXT_MAX    (1 << 17)
+#define WORD_MAX    24
 #define PER_DIALECT 400
 
 typedef struct rng {
@@ -65,9 +65,21 @@ static void put_number(printed *p, const char *fmt, double value, char point)
 
 static void make_word(rng *r, char *word, int row, bool wild)
 {
-    static const char *const some[] = { "the", ",",   "don't", "#", "\"", "a\"b", "Stra\xc3\x9f"
-                                                                                  "e",
-                                        "%",   "[UNK]", "-",   ".", "\xe2\x80\xa8", "C++", "x;y" };
+    static const char *const some[] = { "the",
+                                        ",",
+                                        "don't",
+                                        "#",
+                                        "\"",
+                                        "a\"b",
+                                        "Stra\xc3\x9f"
+                                        "e",
+                                        "%",
+                                        "[UNK]",
+                                        "-",
+                                        ".",
+                                        "\xe2\x80\xa8",
+                                        "C++",
+                                        "x;y" };
     const uint32_t n = sizeof some / sizeof *some;
     if (wild && draw(r, 5) == 0)
         snprintf(word, WORD_MAX, "%s", some[draw(r, n)]);
@@ -174,16 +186,18 @@ static void print_r(rng *r, table *t, printed *p)
     random_keys(r, t);
     make_table(r, t, false);
     const bool csv = flip(r);
-    style s = STYLE("%.15g", "\n", csv ? ',' : flip(r) ? ' ' : '\t', t->keys != NO_KEYS,
-                    .quote = true, .backslash = !csv);
+    style s = STYLE("%.15g", "\n",
+                    csv       ? ','
+                    : flip(r) ? ' '
+                              : '\t',
+                    t->keys != NO_KEYS, .quote = true, .backslash = !csv);
     if (s.separator != ',' && draw(r, 4) == 0) s.point = ',';
     if (csv && draw(r, 4) == 0) { /* write.csv2 */
         s.separator = ';';
         s.point = ',';
     }
     if (!csv && t->keys != WORDS) s.quote = flip(r);
-    if (draw(r, 4))
-        put_titles(p, t, &s, csv && s.keys ? "" : NULL, "V", 1, csv || s.quote);
+    if (draw(r, 4)) put_titles(p, t, &s, csv && s.keys ? "" : NULL, "V", 1, csv || s.quote);
     put_rows(p, t, &s);
 }
 
@@ -210,8 +224,8 @@ static void print_pandas(rng *r, table *t, printed *p)
     static const char *const names[] = { "", "d", "dim_", "x" };
     random_keys(r, t);
     make_table(r, t, true);
-    const style s = STYLE("%.17g", flip(r) ? "\n" : "\r\n", separators[draw(r, 4)],
-                          t->keys != NO_KEYS);
+    const style s =
+        STYLE("%.17g", flip(r) ? "\n" : "\r\n", separators[draw(r, 4)], t->keys != NO_KEYS);
     if (draw(r, 3))
         put_titles(p, t, &s, s.keys ? labels[draw(r, 4)] : NULL, names[draw(r, 4)], 0, false);
     put_rows(p, t, &s);
@@ -297,12 +311,18 @@ static const struct dialect {
     void (*print)(rng *r, table *t, printed *p);
     int least; /* of 100 tables that are read, not refused */
 } dialects[] = {
-    { "C", print_c, 60 },           { "R", print_r, 60 },
-    { "NumPy", print_numpy, 60 },   { "pandas", print_pandas, 60 },
-    { "Julia", print_julia, 60 },   { "gensim", print_gensim, 95 },
-    { "GloVe", print_glove, 80 },   { "fastText", print_fasttext, 95 },
-    { "floret", print_floret, 0 },  { "spaCy", print_spacy, 95 },
-    { "node2vec", print_node2vec, 90 }, { "LibreOffice", print_libreoffice, 60 },
+    { "C", print_c, 60 },
+    { "R", print_r, 60 },
+    { "NumPy", print_numpy, 60 },
+    { "pandas", print_pandas, 60 },
+    { "Julia", print_julia, 60 },
+    { "gensim", print_gensim, 95 },
+    { "GloVe", print_glove, 80 },
+    { "fastText", print_fasttext, 95 },
+    { "floret", print_floret, 0 },
+    { "spaCy", print_spacy, 95 },
+    { "node2vec", print_node2vec, 90 },
+    { "LibreOffice", print_libreoffice, 60 },
 };
 
 /* What was read is the table, whatever it took. NULL: it is. */
@@ -349,8 +369,8 @@ static void check_dialect(const struct dialect *d, uint64_t seed)
         const char *keep = wrong ? getenv("WTE_DIALECT_KEEP") : NULL;
         if (keep) test_write_file(keep, p.text, p.n);
         if (wrong)
-            fail_msg("%s, table %u (%d x %d, keys %d): %s\n%.*s", d->name, (unsigned)i, t.rows, t.dim, t.keys,
-                     wrong, p.n < 1500 ? (int)p.n : 1500, p.text);
+            fail_msg("%s, table %u (%d x %d, keys %d): %s\n%.*s", d->name, (unsigned)i, t.rows,
+                     t.dim, t.keys, wrong, p.n < 1500 ? (int)p.n : 1500, p.text);
         if (getenv("WTE_DIALECT_SHOW") && status != WTE_OK && t.rows > 4 && t.dim > 1)
             print_message("%s: %s\n%.*s\n", d->name, err.message, 120, p.text);
         judged += t.rows > 4 && t.dim > 1;
@@ -370,6 +390,7 @@ static void what_programs_print_is_read_or_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    TEST("what programs print is read as it is, or refused", what_programs_print_is_read_or_refused),
+    TEST("what programs print is read as it is, or refused",
+         what_programs_print_is_read_or_refused),
 };
 TEST_MAIN(tests)

@@ -118,7 +118,7 @@ static void forms_of_one_table_are_read(void **state)
 static void cells_with_lists_are_read(void **state)
 {
     (void)state;
-    static const char *const opens[] = { "the [",  "the, [",  "the,\"[",  "the\t[",
+    static const char *const opens[] = { "the [",  "the, [",    "the,\"[", "the\t[",
                                          "the\t(", "0,the,\"[", "the;[" };
     static const char *const closes[] = { "]", "]", "]\"", "]", ")", "]\"", "]" };
     char text[2048];
@@ -132,8 +132,11 @@ static void cells_with_lists_are_read(void **state)
                 if (open[0] == '0') open[0] = (char)('0' + r);
                 to += snprintf(to, 256, "%.*s%s%s", (int)(word - open), open, names[r], word + 3);
                 for (int k = 0; k < 5; k++)
-                    to += snprintf(to, 256, "%s%g", k == 0 ? "" : blanks ? " " : ", ",
-                                  r + (k + 1) / 16.0);
+                    to += snprintf(to, 256, "%s%g",
+                                   k == 0   ? ""
+                                   : blanks ? " "
+                                            : ", ",
+                                   r + (k + 1) / 16.0);
                 to += snprintf(to, 256, "%s\n", closes[i]);
             }
             check_table(text, (size_t)(to - text), names, opens[i][0] == '0' ? 2 : 1);
@@ -279,7 +282,8 @@ static void words_far_down_make_keys(void **state)
     static char text[LINES * 24];
     char *to = text;
     for (int i = 0; i < LINES; i++)
-        to += i == 150 ? snprintf(to, 256, "word 0.5 0.25\n") : snprintf(to, 256, "%d.5 0.5 0.25\n", i % 90);
+        to += i == 150 ? snprintf(to, 256, "word 0.5 0.25\n")
+                       : snprintf(to, 256, "%d.5 0.5 0.25\n", i % 90);
     words w = open_words(text, (size_t)(to - text));
     assert_int_equal(words_rows(&w).cols, 2);
     check_token(&w, 150, "word", 4);

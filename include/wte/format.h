@@ -30,8 +30,8 @@ typedef enum wte_format {
     WTE_FORMAT_WORD2VEC = 23,      /* "rows dim", then a word and its numbers in binary */
     WTE_FORMAT_FASTTEXT = 24,      /* its own .bin, or .ftz: "vectors", "input", "output" */
     WTE_FORMAT_TSV = 25,           /* as CSV, with tabs between columns */
-    WTE_FORMAT_TEXT_TABLE = 26,    /* other text tables: numbers between blanks, lists in brackets */
-    WTE_FORMAT_LLMC = 30           /* a checkpoint of llm.c */
+    WTE_FORMAT_TEXT_TABLE = 26, /* other text tables: numbers between blanks, lists in brackets */
+    WTE_FORMAT_LLMC = 30        /* a checkpoint of llm.c */
 } wte_format;
 
 /** Which column of a text table names its rows. */
@@ -66,7 +66,7 @@ typedef struct wte_file_options {
     /* How many times the size of a packed file what it is unpacked to may take in memory; 0 = 64,
      * or 32 MiB where that is more, and never more than 4 GiB. */
     uint64_t max_expansion;
-    uint64_t max_cache_bytes; /* of all indexes in the cache folder; 0 = 1 GiB */
+    uint64_t max_cache_bytes;     /* of all indexes in the cache folder; 0 = 1 GiB */
     const wte_text_options *text; /* of a text table; copied. NULL = decided by its content */
 } wte_file_options;
 #define WTE_FILE_OPTIONS_INIT                                                                      \
@@ -146,14 +146,14 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_tokens(const wte_file *f, const wte_t
 
 /** How a text table was read. */
 typedef struct wte_text_reading {
-    char separator;     /* ' ' (runs of spaces and tabs), '\t', ',', ';', '|', or '[': a list in
-                         * brackets on each line */
+    char separator; /* ' ' (runs of spaces and tabs), '\t', ',', ';', '|', or '[': a list in
+                     * brackets on each line */
     bool decimal_comma;
-    bool counted;       /* a first line states the numbers of rows and columns */
-    bool titled;        /* a line before the rows names the columns */
-    bool plain;         /* words before numbers, or as the first line states: nothing to report */
-    uint64_t first_line;   /* of row 0, from 1 */
-    uint64_t key_column;   /* from 1; 0: rows have no keys */
+    bool counted;        /* a first line states the numbers of rows and columns */
+    bool titled;         /* a line before the rows names the columns */
+    bool plain;          /* words before numbers, or as the first line states: nothing to report */
+    uint64_t first_line; /* of row 0, from 1 */
+    uint64_t key_column; /* from 1; 0: rows have no keys */
     uint64_t first_column; /* of the numbers, from 1 */
     uint64_t dim;
     uint64_t lines_seen; /* lines counted where columns of numbers had to be judged; else 0 */

@@ -29,8 +29,8 @@ static void count_words(const wte__text_decision *d, uint64_t column, size_t *wo
     *words = 0;
     *steps = true;
     for (size_t at = 0; at < d->text.size && n < WTE__TEXT_SURVEY_LINES; at += next, n++) {
-        const wte_bytes line = wte__text_line_at(d->text.data + at, (size_t)d->text.size - at,
-                                                 d->l->line_end, &next);
+        const wte_bytes line =
+            wte__text_line_at(d->text.data + at, (size_t)d->text.size - at, d->l->line_end, &next);
         if (at + next == d->text.size && !d->whole) return;
         wte__text_fields_start(&it, d->survey.separator, line);
         bool there = true;
@@ -68,7 +68,8 @@ static wte_status choose_key(wte__text_decision *d)
         l->key = d->titles.key_named;
     else if (texts > 1)
         return wte__fail(d->err, WTE_E_UNSUPPORTED, l->first,
-                         "%s: %" PRIu64 " columns of words are before the numbers; --keys first takes "
+                         "%s: %" PRIu64
+                         " columns of words are before the numbers; --keys first takes "
                          "column 1 as the key, --keys none leaves all of them out",
                          d->path, texts);
     return WTE_OK;
@@ -94,8 +95,9 @@ static bool columns_by_titles(wte__text_decision *d)
     if (!all || !(t->first_is_key || t->shift)) return false;
     l->before = 1;
     l->dim = s->fields - 1;
-    wte__text_because(d, t->shift ? "line %" PRIu64 " has one title fewer than there are columns"
-                                  : "line %" PRIu64 " names column 1 as a key",
+    wte__text_because(d,
+                      t->shift ? "line %" PRIu64 " has one title fewer than there are columns"
+                               : "line %" PRIu64 " names column 1 as a key",
                       l->first_line - 1);
     return l->dim > 0;
 }
@@ -108,7 +110,8 @@ static wte_status columns_as_wished(wte__text_decision *d)
     const uint64_t last = w->last_column ? w->last_column : fields;
     if (w->first_column > last || last > fields)
         return wte__fail(d->err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                         "%s: columns %" PRIu64 "-%" PRIu64 " are asked for, but its lines have %" PRIu64,
+                         "%s: columns %" PRIu64 "-%" PRIu64
+                         " are asked for, but its lines have %" PRIu64,
                          d->path, w->first_column, last, fields);
     l->before = w->first_column - 1;
     l->dim = last - l->before;
@@ -131,9 +134,10 @@ static wte_status refuse_one_number(const wte__text_decision *d)
     const bool pieces = d->text.size > 5 && counts < s->n && signs;
     const char *what = counts + 1 >= s->n && s->n > 1 && !pieces
                            ? "words with a count each (a vocabulary): no vectors"
-                       : pieces ? "pieces with a score each (SentencePiece's .vocab, a lexicon): no "
-                                  "vectors; the model beside it has them as tokens"
-                                : "words with one number each (a lexicon): no vectors";
+                       : pieces
+                           ? "pieces with a score each (SentencePiece's .vocab, a lexicon): no "
+                             "vectors; the model beside it has them as tokens"
+                           : "words with one number each (a lexicon): no vectors";
     return wte__fail(d->err, WTE_E_UNSUPPORTED, d->l->first,
                      "%s: is a list of %s; --columns %" PRIu64
                      " reads the numbers as a table of one column",
@@ -205,8 +209,8 @@ static bool splits_a_number(const wte__text_decision *d)
     for (size_t i = s->n > 1; i < s->n; i++)
         if (s->line[i].points || s->line[i].quoted || !s->line[i].first_integer) return false;
     for (size_t at = 0; at < d->text.size; at += next) {
-        const wte_bytes line = wte__text_line_at(d->text.data + at, (size_t)d->text.size - at,
-                                                 d->l->line_end, &next);
+        const wte_bytes line =
+            wte__text_line_at(d->text.data + at, (size_t)d->text.size - at, d->l->line_end, &next);
         wte__text_fields_start(&it, ',', line);
         (void)wte__text_fields_next(&it, &field, &quoted);
         if (wte__text_fields_next(&it, &field, &quoted) && field.size > 0 &&
@@ -223,8 +227,8 @@ static wte_status check_commas(wte__text_decision *d)
     for (size_t i = d->l->titled; i < s->n; i++) {
         commas += s->line[i].commas;
         points += s->line[i].points;
-        quoted += s->line[i].quoted > (s->line[i].numbers == s->line[i].fields &&
-                                       s->line[i].first_quoted);
+        quoted += s->line[i].quoted >
+                  (s->line[i].numbers == s->line[i].fields && s->line[i].first_quoted);
     }
     d->l->decimal_comma = commas > 0;
     d->l->quoted_numbers = quoted > 0;
@@ -234,10 +238,11 @@ static wte_status check_commas(wte__text_decision *d)
                          "decimal comma: --keys none reads two; else write the number with a point",
                          d->path);
     if (commas == 0 || points == 0) return WTE_OK;
-    return wte__fail(d->err, WTE_E_FORMAT, d->l->first,
-                     "%s: some numbers have a decimal comma, others a point: which of them separates "
-                     "thousands cannot be told; write all of them with a point",
-                     d->path);
+    return wte__fail(
+        d->err, WTE_E_FORMAT, d->l->first,
+        "%s: some numbers have a decimal comma, others a point: which of them separates "
+        "thousands cannot be told; write all of them with a point",
+        d->path);
 }
 
 /* "the 0.1,0.2,0.3": a word and a number within the first field. */
@@ -250,11 +255,12 @@ static wte_status check_first_field(const wte__text_decision *d)
         return WTE_OK;
     for (size_t i = from; i < s->n; i++) both += s->line[i].first_holds_number;
     if (both < s->n - from) return WTE_OK;
-    return wte__fail(d->err, WTE_E_UNSUPPORTED, d->l->first,
-                     "%s: the first field of each line ends with a blank and a number: the end of a "
-                     "key, or the first of the numbers after it; --keys first takes it as a key, "
-                     "--keys none leaves it out",
-                     d->path);
+    return wte__fail(
+        d->err, WTE_E_UNSUPPORTED, d->l->first,
+        "%s: the first field of each line ends with a blank and a number: the end of a "
+        "key, or the first of the numbers after it; --keys first takes it as a key, "
+        "--keys none leaves it out",
+        d->path);
 }
 
 wte_status wte__text_take_keys(wte__text_decision *d)
@@ -283,6 +289,9 @@ wte_status wte__text_take_keys(wte__text_decision *d)
         l->before = key;
         l->dim -= key;
     }
+    if (d->wish->keys == WTE_TEXT_KEYS_NONE || d->wish->keys == WTE_TEXT_KEYS_FIRST)
+        wte__text_because(d,
+                          d->wish->first_column ? "--columns and --keys say so" : "--keys says so");
     if (d->wish->keys == WTE_TEXT_KEYS_FIRST && l->before == 0) {
         if (l->dim < 2)
             return wte__fail(d->err, WTE_E_ARGUMENT, WTE_NOWHERE,

@@ -52,10 +52,11 @@ static wte_status judge_two(wte__text_decision *d, wte_bytes rest, uint64_t rows
     }
     *counted = !d->whole || count_lines(d, rest) == rows;
     if (!*counted || pow((integers + 1) / (numbers + 2), 2) < CHANCE_OF_COUNTS) return WTE_OK;
-    return wte__fail(d->err, WTE_E_UNSUPPORTED, 0,
-                     "%s: line 1 holds the numbers of rows and columns, or is a row of two numbers: "
-                     "both readings fit; --skip 1 drops it, --skip 0 keeps it",
-                     d->path);
+    return wte__fail(
+        d->err, WTE_E_UNSUPPORTED, 0,
+        "%s: line 1 holds the numbers of rows and columns, or is a row of two numbers: "
+        "both readings fit; --skip 1 drops it, --skip 0 keeps it",
+        d->path);
 }
 
 /* Rows without keys under counts have exactly as many numbers. */
@@ -72,8 +73,7 @@ static wte_status take_counts(wte__text_decision *d, bool *counted)
     wte__text_layout *l = d->l;
     uint64_t rows, dim;
     *counted = false;
-    const size_t next =
-        wte__text_counts(d->text.data, (size_t)d->text.size, &rows, &dim);
+    const size_t next = wte__text_counts(d->text.data, (size_t)d->text.size, &rows, &dim);
     if (next == 0 || dim == 0) return WTE_OK;
     const wte_bytes rest = { d->text.data + next, d->text.size - next };
     wte__text_survey_lines(d, WTE__TEXT_BLANKS, rest);

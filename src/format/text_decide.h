@@ -3,9 +3,9 @@
  * 1. Survey (text_survey.c): the first 32 lines under each separator; the separator whose lines
  *    agree is taken, or the text is recognised as something else.
  * 2. First line (text_titles.c): counts, titles, comments, or a row.
- * 3. Columns (text_columns.c) and keys (text_keys.c): where every column holds numbers, up to 10,000 lines and the last ones are
- *    counted to tell a key column from a number of the row.
- * Options of the caller come before evidence. Two readings that are alike are refused. */
+ * 3. Columns (text_columns.c) and keys (text_keys.c): where every column holds numbers, up to
+ * 10,000 lines and the last ones are counted to tell a key column from a number of the row. Options
+ * of the caller come before evidence. Two readings that are alike are refused. */
 #ifndef WTE_SRC_FORMAT_TEXT_DECIDE_H
 #define WTE_SRC_FORMAT_TEXT_DECIDE_H
 #include <wte/format.h>
@@ -47,7 +47,7 @@ typedef struct wte__text_survey {
 /* One column under the separator that was taken, over the sample. */
 typedef struct wte__text_column {
     uint64_t words, numbers;
-    uint64_t missing; /* of the words: ways to write a missing value */
+    uint64_t missing;  /* of the words: ways to write a missing value */
     uint64_t integers; /* digits alone, perhaps with a sign */
     uint64_t wholes;   /* whole by value */
     uint64_t negatives;
@@ -70,20 +70,20 @@ typedef struct wte__text_evidence {
 
 /* What the first line says of the columns, when it is a title. */
 typedef struct wte__text_titles {
-    uint64_t n;                  /* titles; 0: there is no title line */
-    uint64_t shift;              /* 1: the first column has no title (R) */
-    uint64_t run_first, run;     /* columns with numbered titles (d0, d1, ..), and how many */
-    bool other_run;              /* there are two such runs */
-    bool first_is_key;           /* the first title is a usual name of keys, or empty */
-    uint64_t key_named;          /* a column with such a title, or WTE_NOWHERE */
-    char first[48];              /* the first title */
+    uint64_t n;              /* titles; 0: there is no title line */
+    uint64_t shift;          /* 1: the first column has no title (R) */
+    uint64_t run_first, run; /* columns with numbered titles (d0, d1, ..), and how many */
+    bool other_run;          /* there are two such runs */
+    bool first_is_key;       /* the first title is a usual name of keys, or empty */
+    uint64_t key_named;      /* a column with such a title, or WTE_NOWHERE */
+    char first[48];          /* the first title */
 } wte__text_titles;
 
 typedef struct wte__text_reading {
-    bool plain;      /* words and then numbers, or as the counts line states: nothing to report */
-    uint64_t lines;  /* that were looked at */
-    char what[240];  /* how the text is read, one line */
-    char why[240];   /* and why */
+    bool plain;     /* words and then numbers, or as the counts line states: nothing to report */
+    uint64_t lines; /* that were looked at */
+    char what[240]; /* how the text is read, one line */
+    char why[240];  /* and why */
 } wte__text_reading;
 
 typedef struct wte__text_decision {

@@ -18,8 +18,8 @@
 #define COUNTING_ROWS 3u
 /* A first column stands out when its numbers are larger than those of each other column by this
  * factor, or have fewer digits after the point by that many. */
-#define SIZE_STANDS_OUT     4.0
-#define DECIMALS_STAND_OUT  2u
+#define SIZE_STANDS_OUT    4.0
+#define DECIMALS_STAND_OUT 2u
 
 /* Counting columns ----------------------------------------------------------------------------- */
 
@@ -78,8 +78,8 @@ static void count_line(gather *g, wte_bytes line)
     bool quoted;
     const wte__text_look k = wte__text_look_at(separator, line);
     /* a comment, unless its hash mark is the key of a row */
-    const bool comment = wte__text_is_comment(line) &&
-                         (k.numbers + 1 != e->columns || k.integers == k.numbers);
+    const bool comment =
+        wte__text_is_comment(line) && (k.numbers + 1 != e->columns || k.integers == k.numbers);
     if (k.fields == 0 || comment) return;
     if (k.fields != e->columns) {
         e->uneven++;
@@ -112,7 +112,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Rows of the tail are not numbered on from the others: a column that counts is told by the head. */
+/* Rows of the tail are not numbered on from the others: a column that counts is told by the head.
+ */
 static wte_status gather_evidence(wte__text_decision *d)
 {
     const size_t tail_lines = WTE__TEXT_TAIL_BYTES / 2, most = WTE__TEXT_SAMPLE_LINES + tail_lines;
@@ -202,12 +203,12 @@ static wte_status judge_wholes(wte__text_decision *d, bool by_value, bool *key)
     *key = e->distinct && (chance < CHANCE_OF_NUMBERS || counts);
     if (*key) {
         wte__text_because(d, "column 1 holds %s in %" PRIu64 " lines, the others fractions",
-                          counts ? "the numbers of the rows" : "different whole numbers",
-                          e->rows);
+                          counts ? "the numbers of the rows" : "different whole numbers", e->rows);
         return WTE_OK;
     }
-    if (e->distinct) return refuse_alike(d, "it holds different whole numbers, but so few that this "
-                                            "may be chance");
+    if (e->distinct)
+        return refuse_alike(d, "it holds different whole numbers, but so few that this "
+                               "may be chance");
     if (chance < CHANCE_OF_NUMBERS)
         return refuse_alike(d, "it holds whole numbers beside fractions, but some come twice");
     wte__text_because(d, "whole numbers are in every column, and in the first some come twice");
@@ -231,7 +232,8 @@ static wte_status judge_fractions(wte__text_decision *d, bool *key)
     if (c->size > SIZE_STANDS_OUT * size)
         return refuse_alike(d, "its numbers are larger than all others, and none comes twice");
     if (c->decimals + DECIMALS_STAND_OUT <= decimals)
-        return refuse_alike(d, "its numbers have fewer digits than all others, and none comes twice");
+        return refuse_alike(d,
+                            "its numbers have fewer digits than all others, and none comes twice");
     return WTE_OK;
 }
 
@@ -283,7 +285,6 @@ wte_status wte__text_keys_of_numbers(wte__text_decision *d, bool *key)
             return wte__no_memory(d->err, sizeof *d->evidence, "the evidence of a text");
     }
     WTE_TRY(gather_evidence(d));
-    if (d->evidence->rows < 2)
-        return refuse_alike(d, "there is but one line to judge by");
+    if (d->evidence->rows < 2) return refuse_alike(d, "there is but one line to judge by");
     return judge_first_column(d, key);
 }

@@ -225,9 +225,9 @@ static bool take_columns(const wte__text_layout *l, wte_bytes line, wte__text_li
     for (uint64_t i = 0; i < l->before; i++) {
         const size_t begin = *at;
         const size_t quoted = quoted_length(p + begin, n - begin, l->separator);
-        const uint8_t *end = quoted              ? p + begin + quoted
+        const uint8_t *end = quoted      ? p + begin + quoted
                              : begin < n ? memchr(p + begin, l->separator, n - begin)
-                                                 : NULL;
+                                         : NULL;
         if (!end || end == p + n) return false;
         *at = (size_t)(end - p) + 1;
         if (!l->tokens || i != l->key) continue;

@@ -15,8 +15,8 @@ static bool is_mark(uint8_t c)
     return wte__text_is_blank(c) || (c && strchr(",;|\"'[(", c));
 }
 
-/* Whether a word ends at p[end], where a quote inside it may be doubled or have a backslash before it; *begin gets where it
- * begins, or where the compared end of it does. */
+/* Whether a word ends at p[end], where a quote inside it may be doubled or have a backslash before
+ * it; *begin gets where it begins, or where the compared end of it does. */
 static bool word_ends(const uint8_t *p, size_t end, wte_bytes word, size_t *begin)
 {
     size_t at = end;
@@ -71,7 +71,8 @@ wte_status wte__text_row_find(const wte_file *f, const wte__text_index *x,
     }
     for (size_t end = back;; end--) {
         const bool cut = word_ends(p, end, word, &begin) && !whole && begin == 0;
-        if (cut || (word_ends(p, end, word, &begin) && line_begins(p, begin, whole, l->line_end))) break;
+        if (cut || (word_ends(p, end, word, &begin) && line_begins(p, begin, whole, l->line_end)))
+            break;
         if (end == 0) return WTE_OK;
         if (!is_mark(p[end - 1])) return WTE_OK;
     }

@@ -59,8 +59,8 @@ static void look_at_number(wte__text_look *seen, wte_bytes field, bool quoted, b
     float value;
     seen->numbers++;
     seen->integers += wte__text_kind_of(field.data, (size_t)field.size) == WTE__TEXT_INTEGER;
-    seen->wholes += !comma && wte__text_f32(field.data, (size_t)field.size, &value) &&
-                    value == truncf(value);
+    seen->wholes +=
+        !comma && wte__text_f32(field.data, (size_t)field.size, &value) && value == truncf(value);
     seen->quoted += quoted;
     seen->commas += comma;
     seen->points += memchr(field.data, '.', (size_t)field.size) != NULL;
@@ -80,8 +80,8 @@ static void look_at_field(wte__text_look *seen, wte_bytes field, bool quoted, ui
     if (number)
         look_at_number(seen, field, quoted, comma);
     else
-        seen->numbers = seen->integers = seen->wholes = seen->quoted = seen->commas =
-            seen->points = 0;
+        seen->numbers = seen->integers = seen->wholes = seen->quoted = seen->commas = seen->points =
+            0;
 }
 
 static wte__text_look look_at_list(wte_bytes line)
@@ -354,8 +354,7 @@ bool wte__text_may_be_table(const uint8_t *data, size_t n, bool whole)
     wte__text_decision d = { .l = &l, .wish = &wish, .whole = whole, .path = "" };
     size_t next;
     wte__text_start_at(&d, data, n);
-    const wte_bytes line =
-        wte__text_line_at(d.text.data, (size_t)d.text.size, l.line_end, &next);
+    const wte_bytes line = wte__text_line_at(d.text.data, (size_t)d.text.size, l.line_end, &next);
     if (is_empty(line) || memchr(data, '\0', n < TELLING_BYTES ? n : TELLING_BYTES)) return false;
     if (wte__text_named(&d) != WTE_OK) return true;
     const size_t counts = wte__text_counts(d.text.data, (size_t)d.text.size, &l.rows, &l.dim);

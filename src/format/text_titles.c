@@ -10,7 +10,7 @@
 
 /* A line of titles counts the columns (0, 1, 2, ...). The chance that a row does so is taken as
  * that of whole numbers, a tenth of which fit, to the power of the columns. */
-#define CHANCE_OF_ROW 1e-4
+#define CHANCE_OF_ROW   1e-4
 #define SHARE_THAT_FITS 0.1
 /* Numbers that must be there before a first line of whole numbers is odd. */
 #define ODD_NUMBERS 32u
@@ -36,18 +36,19 @@ static bool is_one_of(wte_bytes t, const char *const *words)
 static bool is_key_name(wte_bytes t)
 {
     static const char *const names[] = {
-        "",     "id",     "ids",    "idx",  "index",     "key",       "keys",       "word",  "words",
-        "token", "tokens", "name",  "names", "label",    "labels",    "node",       "nodes", "vertex",
-        "entity", "item", "user",   "term", "terms",     "row",       "rowname",    "rownames",
-        "row.names", "rowid", "piece", "ngram", "text",  "title",     "gene",       "symbol", "vocab",
-        "string", "unnamed: 0", "#", "nr", "no", "doc", "document", "uid", "uuid", "url", "phrase",
-        "sentence", NULL
+        "",        "id",       "ids",       "idx",    "index",      "key",    "keys",     "word",
+        "words",   "token",    "tokens",    "name",   "names",      "label",  "labels",   "node",
+        "nodes",   "vertex",   "entity",    "item",   "user",       "term",   "terms",    "row",
+        "rowname", "rownames", "row.names", "rowid",  "piece",      "ngram",  "text",     "title",
+        "gene",    "symbol",   "vocab",     "string", "unnamed: 0", "#",      "nr",       "no",
+        "doc",     "document", "uid",       "uuid",   "url",        "phrase", "sentence", NULL
     };
     const uint64_t n = t.size;
     if (is_one_of(t, names)) return true;
     if (n > 3) { /* token_id, user-id, itemId */
         const wte_bytes end = { t.data + n - 3, 3 };
-        if (is_word(end, "_id") || is_word(end, "-id") || is_word(end, ".id") || is_word(end, " id"))
+        if (is_word(end, "_id") || is_word(end, "-id") || is_word(end, ".id") ||
+            is_word(end, " id"))
             return true;
     }
     return n > 2 && ((t.data[n - 2] == 'I' && (t.data[n - 1] | 0x20) == 'd') ||
@@ -56,8 +57,8 @@ static bool is_key_name(wte_bytes t)
 
 bool wte__text_is_missing(wte_bytes t)
 {
-    static const char *const names[] = { "",    "na", "n/a", "null", "none", "-",
-                                         "?",   ".",  "#n/a", "missing", NULL };
+    static const char *const names[] = { "",  "na", "n/a",  "null",    "none", "-",
+                                         "?", ".",  "#n/a", "missing", NULL };
     return is_one_of(t, names);
 }
 
@@ -134,11 +135,11 @@ static void read_titles(wte__text_decision *d, wte_bytes line)
 /* What the fields of a first line are. */
 typedef struct first_line {
     uint64_t fields, numbers, integers;
-    bool missing;     /* a field after the first is a way to write a missing value */
+    bool missing;      /* a field after the first is a way to write a missing value */
     uint64_t counting; /* how many fields at its end count by one */
-    double from;      /* the first of them */
-    bool exponent;    /* some are written with one */
-    bool same;        /* all numbers are equal */
+    double from;       /* the first of them */
+    bool exponent;     /* some are written with one */
+    bool same;         /* all numbers are equal */
     wte_bytes first;
 } first_line;
 
@@ -190,11 +191,11 @@ static double share_of_wholes(const wte__text_survey *s, bool by_value, uint64_t
 
 static wte_status refuse_counting(const wte__text_decision *d, const first_line *f)
 {
-    return wte__fail(d->err, WTE_E_UNSUPPORTED, d->l->first,
-                     "%s: line %" PRIu64 " counts (%g, %g, ..): a title or a row, both readings fit; "
-                     "--skip %" PRIu64 " drops it, --skip %" PRIu64 " keeps it",
-                     d->path, d->l->first_line, f->from, f->from + 1, d->l->first_line,
-                     d->l->first_line - 1);
+    return wte__fail(
+        d->err, WTE_E_UNSUPPORTED, d->l->first,
+        "%s: line %" PRIu64 " counts (%g, %g, ..): a title or a row, both readings fit; "
+        "--skip %" PRIu64 " drops it, --skip %" PRIu64 " keeps it",
+        d->path, d->l->first_line, f->from, f->from + 1, d->l->first_line, d->l->first_line - 1);
 }
 
 /* Whether the fields count the columns, all or all but a first one that names the keys. */
@@ -202,7 +203,7 @@ static wte_status is_counting_title(wte__text_decision *d, const first_line *f, 
 {
     const wte__text_survey *s = &d->survey;
     const bool shift = f->fields + 1 == s->fields;
-    const uint64_t need = s->numbers < s->fields ? s->numbers
+    const uint64_t need = s->numbers < s->fields   ? s->numbers
                           : f->numbers < f->fields ? f->fields - 1
                                                    : f->fields;
     const bool named = f->numbers < f->fields && is_key_name(f->first);
@@ -222,7 +223,8 @@ static wte_status is_counting_title(wte__text_decision *d, const first_line *f, 
     }
     if (need == 1 && d->wish->keys == WTE_TEXT_KEYS_WORDS) return WTE_OK;
     *title = wholes < numbers && pow(share * SHARE_THAT_FITS, (double)need) < CHANCE_OF_ROW;
-    const bool word = s->numbers < s->fields && need < 3; /* "the 1 2": a row more often */
+    /* "the 1 2 3": after a word that is no name of keys, a row more often */
+    const bool word = s->numbers < s->fields && (need < 3 || wholes == numbers);
     return *title || word ? WTE_OK : refuse_counting(d, f);
 }
 
@@ -235,7 +237,8 @@ static wte_status check_odd(const wte__text_decision *d, const first_line *f)
                      numbers >= ODD_NUMBERS && f->fields == d->survey.fields;
     if (!odd) return WTE_OK;
     return wte__fail(d->err, WTE_E_UNSUPPORTED, d->l->first,
-                     "%s: line %" PRIu64 " holds whole numbers only, the lines after it none: a title "
+                     "%s: line %" PRIu64
+                     " holds whole numbers only, the lines after it none: a title "
                      "or a row; --skip %" PRIu64 " drops it, --skip %" PRIu64 " keeps it",
                      d->path, d->l->first_line, d->l->first_line, d->l->first_line - 1);
 }
@@ -282,7 +285,8 @@ static bool is_blank_line(wte_bytes line)
 /* The names of a comment, when there are as many as columns: what savetxt writes as its header. */
 static void take_comment_names(wte__text_decision *d, wte_bytes line)
 {
-    while (line.size && (wte__text_is_blank(*line.data) || *line.data == '#' || *line.data == '%')) {
+    while (line.size &&
+           (wte__text_is_blank(*line.data) || *line.data == '#' || *line.data == '%')) {
         line.data++;
         line.size--;
     }
@@ -318,8 +322,8 @@ static wte_status refuse_first(const wte__text_decision *d, wte_bytes line)
     const wte__text_look k = wte__text_look_at(d->survey.separator, line);
     return wte__fail(d->err, WTE_E_FORMAT, d->l->first,
                      "%s: line %" PRIu64 " has %" PRIu64 " field%s (%" PRIu64
-                     " numbers), but the lines after it %" PRIu64 " (%" PRIu64
-                     "); --skip %" PRIu64 " drops it when it is no row",
+                     " numbers), but the lines after it %" PRIu64 " (%" PRIu64 "); --skip %" PRIu64
+                     " drops it when it is no row",
                      d->path, d->l->first_line, k.fields, k.fields == 1 ? "" : "s", k.numbers,
                      d->survey.fields, d->survey.numbers, d->l->first_line);
 }

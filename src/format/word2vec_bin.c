@@ -6,8 +6,8 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "format/text_index.h"
 #include "format/text_decide.h"
+#include "format/text_index.h"
 
 #define PASS_BYTES ((size_t)1 << 20)
 /* Records between two reports of progress. */

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "format/text_index.h"
 #include "format/text_decide.h"
+#include "format/text_index.h"
 #include "format/text_number.h"
 #include "format/text_row.h"
 
@@ -76,8 +76,8 @@ static uint64_t line_at(const reader *r, uint64_t at)
     return n;
 }
 
-static wte_status refuse_number(const reader *r, uint64_t number, wte_bytes text,
-                                uint64_t at, wte_error *err)
+static wte_status refuse_number(const reader *r, uint64_t number, wte_bytes text, uint64_t at,
+                                wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
     return wte__fail(err, WTE_E_FORMAT, at,
@@ -110,8 +110,8 @@ static wte_status next_field(reader *r, uint64_t *at, wte_bytes *field, wte_erro
     size_t n, i = 0, end;
     for (;;) { /* blanks in front may be more than a window holds */
         WTE_TRY(wte__window_see(&r->window, *at, WTE__TEXT_NUMBER_MAX + 2, &p, &n, err));
-        while (i < n && (runs ? separates(l, p[i])
-                              : wte__text_is_blank(p[i]) && p[i] != l->separator))
+        while (i < n &&
+               (runs ? separates(l, p[i]) : wte__text_is_blank(p[i]) && p[i] != l->separator))
             i++;
         if (i == 0 || n == 0) break;
         *at += i;
@@ -306,8 +306,8 @@ static void undouble_quotes(wte_token_list *t)
     const size_t end = (size_t)t->end[t->n - 1];
     for (size_t from = to; from < end; from++) {
         const uint8_t next = from + 1 < end ? text[from + 1] : 0;
-        const bool escaped = text[from] == '\\' && next == '"' &&
-                             (from + 2 == end || text[from + 2] != '"');
+        const bool escaped =
+            text[from] == '\\' && next == '"' && (from + 2 == end || text[from + 2] != '"');
         from += escaped;
         text[to++] = text[from];
         from += !escaped && text[from] == '"' && next == '"';
@@ -509,8 +509,8 @@ wte_status wte_file_text_reading(const wte_file *f, wte_text_reading *out, wte_e
     memset(out, 0, sizeof *out);
     WTE_TRY(wte__need(f, "wte_file_text_reading: f", err));
     if (f->maker != &maker)
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a text table", f->path,
-                         wte_format_name(f->format));
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a text table",
+                         f->path, wte_format_name(f->format));
     const vectors *v = f->made;
     const wte__text_layout *l = &v->layout;
     out->separator = (char)l->separator;
