@@ -25,7 +25,7 @@ static const cli_option options[] = {
     { "bag", '\0', false, CLI_UNSIGNED, "N", "ids in each bag (default: half of them)", NULL },
     { "d-out", '\0', false, CLI_READ_FILE, "NUMBERS|FILE",
       "what comes back to lookup or bag, a vector for each of its outputs (default: drawn)", NULL },
-    { "columns", '\0', false, CLI_UNSIGNED, "N", "compare so many columns of each row, drawn",
+    { "max-columns", '\0', false, CLI_UNSIGNED, "N", "compare so many columns of each row, drawn",
       "16" },
     { "tolerance", '\0', false, CLI_REAL, "X", "largest relative error that is agreement",
       "0.001" },
@@ -184,8 +184,8 @@ static int check_usage(const cli *c)
         return cli_usage(c, "--bag says something only for --op bag");
     if (cli_unsigned(c, "bag", 1, &number) && number == 0)
         return cli_usage(c, "--bag 0: a bag of no ids has no gradient");
-    if (cli_unsigned(c, "columns", 1, &number) && number == 0)
-        return cli_usage(c, "--columns 0 compares nothing");
+    if (cli_unsigned(c, "max-columns", 1, &number) && number == 0)
+        return cli_usage(c, "--max-columns 0 compares nothing");
     if (cli_real(c, "tolerance", 1, &tolerance) && !(tolerance > 0 && isfinite(tolerance)))
         return cli_refuse_value(c, "tolerance", "wants a number above 0");
     return CLI_DONE;
@@ -200,7 +200,7 @@ static void settle(job *j)
             strcmp(op, "all") == 0 || strcmp(op, wte_gradcheck_name((wte_gradcheck_op)i)) == 0;
     if (j->targets) j->o.targets = (wte_ids){ j->targets, WTE_I64, 0, j->n_targets };
     cli_unsigned(c, "bag", 0, &j->o.bag_ids);
-    cli_unsigned(c, "columns", 0, &j->o.columns);
+    cli_unsigned(c, "max-columns", 0, &j->o.columns);
     cli_unsigned(c, "seed", 0, &j->o.seed);
     cli_real(c, "tolerance", 0, &j->o.tolerance);
     j->o.has_padding = cli_given(c, "padding-id");
@@ -421,7 +421,7 @@ const cli_command cmd_gradcheck = {
              "maxima, weighted sums, and of the weights), of the head under cross-entropy\n"
              "(hidden vectors, table, bias), of the fused loss with smoothing, z-loss and soft\n"
              "cap, and of one table that is input and head. Compared are the rows that ids and\n"
-             "targets name (for heads some others too), in --columns of their columns.\n"
+             "targets name (for heads some others too), in --max-columns of their columns.\n"
              "An error is relative to the larger number, but to no less than a thousandth of\n"
              "what the entry is made from. `demo` alone takes ids 2 3 5 1.\n"
              "Exit 1: a gradient disagrees.",

@@ -135,6 +135,9 @@ static int read_file(const cli *c, const char *option, const char *path, cli_got
     char *piped = NULL;
     uint64_t bytes;
     int code = CLI_DONE;
+    /* vectors: columns of numbers are all theirs */
+    const wte_text_options text = { sizeof text, WTE_TEXT_KEYS_WORDS, 0, 0, 0, 0 };
+    opt.text = &text;
     if (strcmp(path, "-") == 0) {
         path = "standard input";
         code = cli_read_text(c, "-", UINT64_MAX, &piped, &bytes);

@@ -68,12 +68,65 @@ void cli_free_models(cli *c)
     while (c->n_models) wte_model_free(c->models[--c->n_models]);
 }
 
+/* Digits at *text, which moves past them. */
+static bool read_count(const char **text, uint64_t *out)
+{
+    const char *p = *text;
+    *out = 0;
+    for (; isdigit((unsigned char)*p); p++)
+        if (__builtin_mul_overflow(*out, 10u, out) ||
+            __builtin_add_overflow(*out, (uint64_t)(*p - '0'), out))
+            return false;
+    const bool any = p > *text;
+    *text = p;
+    return any;
+}
+
+/* "A-B", "A-" or "A", columns from 1. */
+static int read_columns(const cli *c, const char *text, wte_text_options *out)
+{
+    const char *rest = text;
+    bool ok = read_count(&rest, &out->first_column) && out->first_column > 0;
+    out->last_column = out->first_column;
+    if (ok && *rest == '-') {
+        rest++;
+        out->last_column = 0;
+        ok = !*rest ||
+             (read_count(&rest, &out->last_column) && out->last_column >= out->first_column);
+    }
+    if (ok && !*rest) return CLI_DONE;
+    return cli_usage(c, "--columns %s: wants A-B, A- or A, columns from 1", text);
+}
+
+int cli_text_options(const cli *c, wte_text_options *out)
+{
+    *out = (wte_text_options)WTE_TEXT_OPTIONS_INIT;
+    const char *columns = cli_text(c, "columns"), *keys = cli_text(c, "keys");
+    if (keys) out->keys = strcmp(keys, "none") == 0 ? WTE_TEXT_KEYS_NONE : WTE_TEXT_KEYS_FIRST;
+    out->has_skip = cli_unsigned(c, "skip", 0, &out->skip);
+    return columns ? read_columns(c, columns, out) : CLI_DONE;
+}
+
+/* How a text table was read, where that was judged or asked for. */
+static void report_reading(const cli *c, const wte_model *m)
+{
+    wte_text_reading r;
+    const wte_file *f = wte_model_file(m);
+    if (!f || wte_file_text_reading(f, &r, NULL) != WTE_OK || r.plain) return;
+    cli_note(c, "%s: %s (%s); --columns, --keys and --skip change that", wte_model_path(m), r.what,
+             r.why);
+}
+
 int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
 {
     wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
     wte_error err;
     wte_file_options file;
+    wte_text_options text;
+    const int code = cli_text_options(c, &text);
+    if (code) return code;
     cli_file_options(c, &file);
+    file.text = &text;
     opt.file = &file;
     opt.tensor = cli_text(c, "tensor");
     opt.head = cli_text(c, "head");
@@ -88,13 +141,15 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
     cli_progress_stop(&progress);
     if (status == WTE_OK) {
         cli_keep_model(c, *out);
+        report_reading(c, *out);
         const char *problem = wte_model_vocab_problem(*out);
         if (*problem && vocab != CLI_VOCAB_NEEDED)
             cli_note(c, "%s; token texts, and what goes by them, are left out", problem);
         return cli_outputs_check_model(c, *out);
     }
     /* a name that is not there was typed; a file that is not there is input */
-    bool typed = status == WTE_E_NOT_FOUND && (opt.tensor || opt.head);
+    bool typed = (status == WTE_E_NOT_FOUND && (opt.tensor || opt.head)) ||
+                 (status == WTE_E_ARGUMENT && (text.keys || text.first_column));
     return cli_fail(c, status, typed ? CLI_SIDE_TYPED : CLI_SIDE_INPUT, &err);
 }
 

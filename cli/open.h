@@ -13,8 +13,12 @@ typedef enum cli_vocab {
     CLI_VOCAB_NEEDED /* the command itself tells what is wrong with it */
 } cli_vocab;
 
-/* Open MODEL with what --tensor and --head say (the command must be CLI_WITH_MODEL). It is kept
- * until the command ends. A vocabulary that was wanted but cannot be read is noted. 0, or the exit
+/* What --columns, --keys and --skip say (the command must be CLI_WITH_MODEL). 0, or the exit code
+ * after a message. */
+int cli_text_options(const cli *c, wte_text_options *out);
+/* Open MODEL with what --tensor, --head and the options of text tables say (the command must be
+ * CLI_WITH_MODEL). It is kept until the command ends. A vocabulary that was wanted but cannot be
+ * read is noted, and how a text table was read. 0, or the exit
  * code after a message. */
 int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out);
 /* What the options say of how files are opened, for any command. */

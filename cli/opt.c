@@ -17,6 +17,12 @@ static const cli_option with_json[] = {
 static const cli_option with_model[] = {
     { "tensor", '\0', false, CLI_TEXT, "NAME", "take this tensor as the input table", NULL },
     { "head", '\0', false, CLI_TEXT, "NAME", "take this tensor as the output head", NULL },
+    { "columns", '\0', false, CLI_TEXT, "A-B", "of a text table: columns A to B are the numbers",
+      NULL },
+    { "keys", '\0', false, CLI_CHOICE, "none|first",
+      "of a text table: rows have no keys, or the first column is the key", NULL },
+    { "skip", '\0', false, CLI_UNSIGNED, "N", "of a text table: N lines come before the first row",
+      NULL },
 };
 static const cli_option with_limits[] = {
     { "max-expansion", '\0', false, CLI_UNSIGNED, "N",

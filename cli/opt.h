@@ -56,7 +56,7 @@ typedef enum cli_group {
 
 /* Which of the common options a command takes beside --help, --quiet and --verbose. */
 #define CLI_WITH_JSON    1u /* --json: prints facts */
-#define CLI_WITH_MODEL   2u /* --tensor, --head, --max-header, --max-vocab: takes a MODEL */
+#define CLI_WITH_MODEL   2u /* --tensor, --head, limits, text tables: takes a MODEL */
 #define CLI_WITH_THREADS 4u /* --threads */
 #define CLI_WITH_LIMITS  8u /* --max-header, --max-vocab: opens a model without taking a MODEL */
 

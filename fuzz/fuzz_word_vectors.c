@@ -6,7 +6,7 @@
 
 static bool separates(uint8_t c)
 {
-    return c == ' ' || c == '\t' || c == ',' || c == '\r';
+    return c == ' ' || c == '\t' || c == '\r' || (c && strchr(",;|\"[]()", c));
 }
 
 /* The field at *at as the C library reads it; *at moves behind it. */
@@ -77,8 +77,11 @@ static void check_rows(const wte_file *f, wte_bytes data)
 
 static void check_file(const wte_file *f, const uint8_t *data, size_t size)
 {
-    if (wte_file_format(f) >= WTE_FORMAT_WORD2VEC_TEXT && wte_file_format(f) <= WTE_FORMAT_CSV)
-        check_rows(f, (wte_bytes){ data, size });
+    wte_text_reading r;
+    if (wte_file_text_reading(f, &r, NULL) != WTE_OK) return;
+    HOLDS(r.dim > 0 && r.first_column > 0 && r.key_column < r.first_column + (r.separator == '['));
+    HOLDS(*r.what && *r.why);
+    if (!r.decimal_comma) check_rows(f, (wte_bytes){ data, size });
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

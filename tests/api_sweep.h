@@ -105,7 +105,7 @@ static struct fixtures {
     wte_gguf_options gguf_options;
     wte_lm_options lm_options;
     wte_words_options words_options;
-    wte_file *file, *fasttext, *sharded, *torch;
+    wte_file *file, *fasttext, *sharded, *torch, *text;
     wte_model *model, *stored;
     wte_vocab *vocab;
     wte_check *check;
@@ -169,6 +169,7 @@ static void make_values(void)
 static void make_files(void)
 {
     wte_error err;
+    write_text("table.txt", "a 0.5 1\nb 1.5 2\n");
     write_text("corpus.txt", "a b c a b a d\na b b c d\n");
     write_text("pairs.txt", "a b 1\nb c 2\n");
     write_text("analogies.txt", ": s\na b c d\n");
@@ -209,6 +210,7 @@ static void make_learners(void)
     NEED(wte_words_save_fasttext(words, "words.bin", NULL, &err));
     wte_words_free(words);
     NEED(wte_file_open("words.bin", NULL, &fix.fasttext, &err));
+    NEED(wte_file_open("table.txt", NULL, &fix.text, &err));
     NEED(wte_words_create(fix.corpus, &fix.words_options, &fix.words, &err));
     NEED(wte_lm_create(fix.corpus, NULL, &fix.lm_options, &fix.lm, &err));
     NEED(wte_grad_create(4, 3, &sparse, &fix.grad, &err));

@@ -202,12 +202,11 @@ static void counts_are_told_from_rows(void **state)
     } rules[] = {
         { "1 2\n3 4 5\n", WTE_FORMAT_WORD2VEC_TEXT, 1, 2, true },
         { "2 1\nx 5\ny 6\n", WTE_FORMAT_WORD2VEC_TEXT, 2, 1, true },
-        { "2 2\n3 4\n5 6\n", WTE_FORMAT_CSV, 3, 2, false },
-        { "1 2 3\n4 5 6\n", WTE_FORMAT_CSV, 2, 3, false },
-        { "1 0.5 3\n4 5 0.5\n", WTE_FORMAT_GLOVE, 2, 2, true },
-        { "0.25 0.5 3\n4e0 5 0.5\n", WTE_FORMAT_CSV, 2, 3, false },
-        { "x 5\ny 6\n", WTE_FORMAT_GLOVE, 2, 1, true },
-        { " 0.5 0.5\n 1.5 0.5\n", WTE_FORMAT_CSV, 2, 2, false },
+        { "9 2\n3 14\n5 1\n", WTE_FORMAT_TEXT_TABLE, 3, 2, false }, /* there are no 9 rows */
+        { "2 3\n3 4 0.5\n5 6 1\n", WTE_FORMAT_WORD2VEC_TEXT, 2, 3, false },
+        { "3 2 7\n4 5 6\n", WTE_FORMAT_TEXT_TABLE, 2, 3, false },
+        { "0.25 0.5 3\n4e0 5 0.5\n", WTE_FORMAT_TEXT_TABLE, 2, 3, false },
+        { " 0.5 0.5\n 1.5 0.5\n", WTE_FORMAT_TEXT_TABLE, 2, 2, false },
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         words w = open_text(rules[i].text);

@@ -29,8 +29,32 @@ typedef enum wte_format {
     WTE_FORMAT_CSV = 22,           /* numbers between commas or tabs, perhaps tokens before them */
     WTE_FORMAT_WORD2VEC = 23,      /* "rows dim", then a word and its numbers in binary */
     WTE_FORMAT_FASTTEXT = 24,      /* its own .bin, or .ftz: "vectors", "input", "output" */
-    WTE_FORMAT_LLMC = 30           /* a checkpoint of llm.c */
+    WTE_FORMAT_TSV = 25,           /* as CSV, with tabs between columns */
+    WTE_FORMAT_TEXT_TABLE = 26, /* other text tables: numbers between blanks, lists in brackets */
+    WTE_FORMAT_LLMC = 30        /* a checkpoint of llm.c */
 } wte_format;
+
+/** Which column of a text table names its rows. */
+typedef enum wte_text_keys {
+    WTE_TEXT_KEYS_AUTO = 0,  /* decided by the evidence; refused when two readings are alike */
+    WTE_TEXT_KEYS_NONE = 1,  /* rows have no keys */
+    WTE_TEXT_KEYS_FIRST = 2, /* the first column */
+    WTE_TEXT_KEYS_WORDS = 3  /* a first column of words, as AUTO; columns of numbers are all read */
+} wte_text_keys;
+
+/** How a text table is to be read, where the evidence in it is not enough or wrong. Ignored by
+ * other formats. */
+typedef struct wte_text_options {
+    size_t struct_size;
+    uint32_t keys;     /* wte_text_keys */
+    uint32_t has_skip; /* 1: `skip` lines come before the first row, whatever they hold */
+    uint64_t skip;
+    uint64_t first_column, last_column; /* columns of the numbers, from 1; 0: decided, the last */
+} wte_text_options;
+#define WTE_TEXT_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(wte_text_options), 0, 0, 0, 0, 0                                                    \
+    }
 
 typedef struct wte_file_options {
     size_t struct_size;
@@ -42,11 +66,12 @@ typedef struct wte_file_options {
     /* How many times the size of a packed file what it is unpacked to may take in memory; 0 = 64,
      * or 32 MiB where that is more, and never more than 4 GiB. */
     uint64_t max_expansion;
-    uint64_t max_cache_bytes; /* of all indexes in the cache folder; 0 = 1 GiB */
+    uint64_t max_cache_bytes;     /* of all indexes in the cache folder; 0 = 1 GiB */
+    const wte_text_options *text; /* of a text table; copied. NULL = decided by its content */
 } wte_file_options;
 #define WTE_FILE_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(wte_file_options), 0, 0, 0, NULL, NULL, 0, 0                                        \
+        sizeof(wte_file_options), 0, 0, 0, NULL, NULL, 0, 0, NULL                                  \
     }
 
 #define WTE_MAX_RANK 16
@@ -118,6 +143,26 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, u
  * long. Borrows from f. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out,
                                                   wte_error *err);
+
+/** How a text table was read. */
+typedef struct wte_text_reading {
+    char separator; /* ' ' (runs of spaces and tabs), '\t', ',', ';', '|', or '[': a list in
+                     * brackets on each line */
+    bool decimal_comma;
+    bool counted;        /* a first line states the numbers of rows and columns */
+    bool titled;         /* a line before the rows names the columns */
+    bool plain;          /* words before numbers, or as the first line states: nothing to report */
+    uint64_t first_line; /* of row 0, from 1 */
+    uint64_t key_column; /* from 1; 0: rows have no keys */
+    uint64_t first_column; /* of the numbers, from 1 */
+    uint64_t dim;
+    uint64_t lines_seen; /* lines counted where columns of numbers had to be judged; else 0 */
+    const char *what;    /* all of this in one line of words; lives as long as the file */
+    const char *why;     /* the evidence that decided, one line */
+} wte_text_reading;
+/** E_UNSUPPORTED for other formats. */
+WTE_API WTE_MUST_CHECK wte_status wte_file_text_reading(const wte_file *f, wte_text_reading *out,
+                                                        wte_error *err);
 
 /** What fastText's own files (.bin, .ftz) say of how vectors are made of n-grams. */
 typedef struct wte_fasttext_info {

@@ -23,9 +23,12 @@ static const struct {
     { WTE_FORMAT_TORCH, "PyTorch", wte__torch_match, wte__torch_read },
     { WTE_FORMAT_NPZ, "npz", wte__zip_match, wte__archive_read },
     { WTE_FORMAT_LLMC, "llm.c", wte__llmc_match, wte__llmc_read },
-    { WTE_FORMAT_WORD2VEC_TEXT, "word2vec text", wte__word2vec_text_match, wte__word_vectors_read },
-    { WTE_FORMAT_GLOVE, "GloVe", wte__glove_match, wte__word_vectors_read },
-    { WTE_FORMAT_CSV, "CSV", wte__csv_match, wte__word_vectors_read },
+    /* one reader for all text tables, which tells them apart */
+    { WTE_FORMAT_WORD2VEC_TEXT, "word2vec text", wte__text_table_match, wte__word_vectors_read },
+    { WTE_FORMAT_GLOVE, "GloVe", wte__text_table_match, wte__word_vectors_read },
+    { WTE_FORMAT_CSV, "CSV", wte__text_table_match, wte__word_vectors_read },
+    { WTE_FORMAT_TSV, "TSV", wte__text_table_match, wte__word_vectors_read },
+    { WTE_FORMAT_TEXT_TABLE, "text table", wte__text_table_match, wte__word_vectors_read },
     { WTE_FORMAT_WORD2VEC, "word2vec binary", wte__word2vec_match, wte__word2vec_read },
     { WTE_FORMAT_FASTTEXT, "fastText", wte__fasttext_match, wte__fasttext_read },
     /* an index is told from JSON, and which of the two it is, from the first of its shards */
@@ -113,6 +116,8 @@ static wte_status create(const char *path, const wte_file_options *opt, wte_file
     *out = NULL;
     WTE_TRY(wte__options(&options, sizeof options, opt, err));
     WTE_TRY(wte__need_functions(options.allocator, options.progress, err));
+    wte_text_options text = WTE_TEXT_OPTIONS_INIT;
+    WTE_TRY(wte__options(&text, sizeof text, options.text, err));
     wte_file *f = wte__alloc_zeroed(options.allocator, sizeof *f);
     if (!f) return wte__no_memory(err, sizeof *f, path);
     if (options.allocator) {
@@ -125,6 +130,7 @@ static wte_status create(const char *path, const wte_file_options *opt, wte_file
     f->copy = options.copy != 0;
     f->no_cache = options.no_cache != 0;
     f->progress = options.progress;
+    f->text_wish = text;
     wte__names_init(&f->names, f->allocator);
     wte__token_list_init(&f->tokens, f->allocator);
     f->path = wte__strdup(f->allocator, path);

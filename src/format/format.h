@@ -63,6 +63,7 @@ struct wte_file {
     uint64_t max_expansion, max_cache_bytes; /* 0 = the limits' */
     bool copy, memory, no_cache;
     const wte_progress *progress; /* while it is opened, else NULL */
+    wte_text_options text_wish;   /* how a text table is to be read */
     wte_format format;
     char *path; /* as the caller gave it */
     wte__part *parts;
@@ -168,10 +169,8 @@ wte__match wte__gguf_match(const wte__head *head);
 wte_status wte__gguf_read(wte_file *f, wte_error *err);
 void wte__gguf_free(wte_file *f);
 const wte_error *wte__gguf_no_tokens(const wte_file *f); /* why its vocabulary is not taken */
-wte__match wte__word2vec_text_match(const wte__head *head);
-wte__match wte__glove_match(const wte__head *head);
-wte__match wte__csv_match(const wte__head *head);
-wte_status wte__word_vectors_read(wte_file *f, wte_error *err); /* all three */
+wte__match wte__text_table_match(const wte__head *head);
+wte_status wte__word_vectors_read(wte_file *f, wte_error *err); /* all text tables */
 wte__match wte__word2vec_match(const wte__head *head);
 wte_status wte__word2vec_read(wte_file *f, wte_error *err);
 wte__match wte__fasttext_match(const wte__head *head);

@@ -1,23 +1,25 @@
-/* Cutting lines into a token and numbers, and telling from a few lines how that must be done.
+/* Cutting the lines of a text table into a key and numbers.
  *
- * Fields are counted from the right, since words may hold spaces; only ASCII spaces and tabs
- * separate. Numbers are not looked at here beyond the lines that a guess is made of. */
+ * With blanks, fields are counted from the right, since words may hold spaces; only ASCII spaces
+ * and tabs separate. Numbers are not looked at here. */
 #include "format/text_layout.h"
 
 #include "format/text_number.h"
 
-/* Lines that a guess is made of. */
-#define SAMPLE_LINES 32u
-/* Bytes in which one of no text tells that it is none; words further on may hold any. */
-#define TELLING_BYTES 4096u
-
-wte_bytes wte__text_line_at(const uint8_t *data, size_t n, size_t *next)
+wte_bytes wte__text_line_at(const uint8_t *data, size_t n, uint8_t line_end, size_t *next)
 {
-    const uint8_t *end = n ? memchr(data, '\n', n) : NULL;
+    const uint8_t *end = n ? memchr(data, line_end, n) : NULL;
     wte_bytes line = { data, end ? (size_t)(end - data) : n };
     *next = (size_t)line.size + (end != NULL);
     if (line.size && line.data[line.size - 1] == '\r') line.size--;
     return line;
+}
+
+bool wte__text_is_comment(wte_bytes line)
+{
+    uint64_t at = 0;
+    while (at < line.size && wte__text_is_blank(line.data[at])) at++;
+    return at < line.size && (line.data[at] == '#' || line.data[at] == '%');
 }
 
 /* A byte 0x80 for each byte of x that is c (pattern: c in every byte), exactly. */
@@ -78,12 +80,19 @@ static size_t last_field(const uint8_t *p, size_t end, size_t *field_end)
     return end;
 }
 
-static uint8_t separator_of(const wte__text_layout *l)
+/* Offset after field number n (from 0) of blanks, from the left, and the blanks after it. */
+static size_t skip_blank_fields(const uint8_t *p, size_t size, uint64_t n)
 {
-    return l->separator == WTE__TEXT_TABS ? '\t' : ',';
+    size_t at = 0;
+    while (at < size && wte__text_is_blank(p[at])) at++;
+    for (uint64_t i = 0; i < n && at < size; i++) {
+        while (at < size && !wte__text_is_blank(p[at])) at++;
+        while (at < size && wte__text_is_blank(p[at])) at++;
+    }
+    return at;
 }
 
-/* What stands before the numbers is the token, without the blanks between; of blanks alone, all but
+/* What is before the numbers is the token, without the blanks between; of blanks alone, all but
  * the last one are. */
 static wte_bytes token_before(wte_bytes line, size_t numbers_at)
 {
@@ -94,40 +103,56 @@ static wte_bytes token_before(wte_bytes line, size_t numbers_at)
     return token;
 }
 
+/* The token in double quotes; false when it is not. */
+static bool strip_quotes(wte__text_line *out)
+{
+    const wte_bytes t = out->token;
+    if (t.size < 2 || t.data[0] != '"' || t.data[t.size - 1] != '"') return false;
+    out->token.data++;
+    out->token.size -= 2;
+    out->quoted = true;
+    return true;
+}
+
 /* The numbers from the right, the token is the rest. Fields between the word and the numbers belong
  * to the word, unless all of them look like numbers of this table. */
 static wte__text_cut cut_from_right(const wte__text_layout *l, wte_bytes line, uint64_t fields,
                                     wte__text_line *out)
 {
+    const uint64_t beside = l->after + l->before - 1; /* columns that are neither key nor numbers */
     size_t at = (size_t)line.size, end;
+    out->found = fields > beside ? fields - 1 - beside : 0;
+    for (uint64_t i = 0; i < l->after; i++) at = last_field(line.data, at, &end);
     for (uint64_t i = 0; i < l->dim; i++) at = last_field(line.data, at, &end);
     out->numbers_at = at;
+    for (uint64_t i = 1; i < l->before; i++) at = last_field(line.data, at, &end);
     out->token = token_before(line, at);
-    bool too_many = fields - 1 > l->dim;
-    for (uint64_t i = l->dim + 1; i < fields && too_many; i++) {
+    bool too_many = fields - 1 > l->dim + beside && !l->quoted_key;
+    for (uint64_t i = l->dim + beside + 1; i < fields && too_many; i++) {
         at = last_field(line.data, at, &end);
         too_many = wte__text_kind_of(line.data + at, end - at) == WTE__TEXT_FLOAT;
     }
-    out->found = fields - 1;
+    if (l->quoted_key && !strip_quotes(out)) return WTE__TEXT_UNEVEN;
     return too_many ? WTE__TEXT_UNEVEN : WTE__TEXT_ROW;
 }
 
 static wte__text_cut cut_blanks(const wte__text_layout *l, wte_bytes line, wte__text_line *out)
 {
     const uint64_t fields = count_blank_fields(line.data, (size_t)line.size);
+    const uint64_t beside = l->before + l->after;
     size_t at = 0;
     if (fields == 0) return WTE__TEXT_EMPTY;
     if (!l->tokens) {
-        while (wte__text_is_blank(line.data[at])) at++;
-        out->numbers_at = at;
-        out->found = fields;
-        return fields == l->dim ? WTE__TEXT_ROW : WTE__TEXT_UNEVEN;
+        out->numbers_at = skip_blank_fields(line.data, (size_t)line.size, l->before);
+        out->found = fields > beside ? fields - beside : 0;
+        return out->found == l->dim ? WTE__TEXT_ROW : WTE__TEXT_UNEVEN;
     }
     const bool blank_first = wte__text_is_blank(line.data[0]);
-    if (fields - 1 > l->dim || (blank_first && fields >= l->dim))
+    if (fields > l->dim + beside || (blank_first && fields + 1 >= l->dim + beside) ||
+        (fields == l->dim + beside && (beside > 1 || l->quoted_key)))
         return cut_from_right(l, line, fields, out);
-    out->found = fields - 1;
-    if (fields <= l->dim) return WTE__TEXT_UNEVEN;
+    out->found = fields > beside ? fields - beside : 0;
+    if (fields < l->dim + beside) return WTE__TEXT_UNEVEN;
     while (!wte__text_is_blank(line.data[at])) at++;
     out->token.data = line.data;
     out->token.size = at;
@@ -136,51 +161,174 @@ static wte__text_cut cut_blanks(const wte__text_layout *l, wte_bytes line, wte__
     return WTE__TEXT_ROW;
 }
 
-/* Length of a token in quotes that ends before a separator, quotes included; 0 = it is none. */
+/* Length of a field in quotes that ends before a separator or the line's end, quotes included; 0 =
+ * it is not quoted. A quote inside is doubled, or has a backslash before it (R). */
 static size_t quoted_length(const uint8_t *p, size_t n, uint8_t separator)
 {
     if (n < 2 || p[0] != '"') return 0;
     for (size_t i = 1; i < n; i++) {
         if (p[i] != '"') continue;
-        if (i + 1 < n && p[i + 1] == '"') {
+        if (i + 1 == n || p[i + 1] == separator || (separator == ' ' && p[i + 1] == '\t'))
+            return i + 1;
+        if (p[i + 1] == '"')
             i++;
-            continue;
-        }
-        return i + 1 < n && p[i + 1] == separator ? i + 1 : 0;
+        else if (p[i - 1] != '\\')
+            return 0;
     }
     return 0;
 }
 
+void wte__text_fields_start(wte__text_fields *it, uint8_t separator, wte_bytes line)
+{
+    const wte__text_fields first = { line, 0, separator, line.size > 0 };
+    *it = first;
+}
+
+bool wte__text_fields_next(wte__text_fields *it, wte_bytes *field, bool *quoted)
+{
+    const uint8_t *p = it->line.data;
+    const size_t n = (size_t)it->line.size;
+    const bool blanks = it->separator == WTE__TEXT_BLANKS;
+    size_t at = it->at;
+    while (at < n && wte__text_is_blank(p[at]) && (blanks || p[at] != it->separator)) at++;
+    if (!it->more || (blanks && at == n)) return false;
+    const size_t length = quoted_length(p + at, n - at, it->separator);
+    size_t end = at + length;
+    while (end < n && (blanks ? !wte__text_is_blank(p[end]) : p[end] != it->separator)) end++;
+    it->more = end < n;
+    it->at = end + !blanks;
+    while (end > at && wte__text_is_blank(p[end - 1])) end--;
+    *quoted = length > 0;
+    field->data = p + at + *quoted;
+    field->size = end - at - 2 * (size_t)*quoted;
+    return true;
+}
+
+/* Fields of what is left, each of which may be in quotes. */
+static uint64_t count_fields(uint8_t separator, wte_bytes line)
+{
+    wte__text_fields it;
+    wte_bytes field;
+    bool quoted;
+    uint64_t n = 0;
+    wte__text_fields_start(&it, separator, line);
+    it.more = true; /* an empty rest is one empty field */
+    while (wte__text_fields_next(&it, &field, &quoted)) n++;
+    return n;
+}
+
+/* The columns before the numbers, the key among them; *at gets where the numbers begin. */
+static bool take_columns(const wte__text_layout *l, wte_bytes line, wte__text_line *out, size_t *at)
+{
+    const uint8_t *p = line.data;
+    const size_t n = (size_t)line.size;
+    for (uint64_t i = 0; i < l->before; i++) {
+        const size_t begin = *at;
+        const size_t quoted = quoted_length(p + begin, n - begin, l->separator);
+        const uint8_t *end = quoted      ? p + begin + quoted
+                             : begin < n ? memchr(p + begin, l->separator, n - begin)
+                                         : NULL;
+        if (!end || end == p + n) return false;
+        *at = (size_t)(end - p) + 1;
+        if (!l->tokens || i != l->key) continue;
+        out->quoted = quoted != 0;
+        out->token.data = p + begin + out->quoted;
+        out->token.size = *at - 1 - begin - 2 * (size_t)out->quoted;
+    }
+    return true;
+}
+
 static wte__text_cut cut_separated(const wte__text_layout *l, wte_bytes line, wte__text_line *out)
 {
-    const uint8_t c = separator_of(l);
-    size_t at = 0, n = (size_t)line.size;
+    size_t at = 0;
+    const size_t n = (size_t)line.size;
     if (count_blank_fields(line.data, n) == 0) return WTE__TEXT_EMPTY;
-    if (l->tokens) {
-        const size_t quoted = quoted_length(line.data, n, c);
-        const uint8_t *end = quoted ? line.data + quoted : memchr(line.data, c, n);
-        if (!end) return WTE__TEXT_UNEVEN;
-        at = (size_t)(end - line.data) + 1;
-        out->quoted = quoted != 0;
-        out->token.data = line.data + out->quoted;
-        out->token.size = at - 1 - 2 * (size_t)out->quoted;
-    }
+    if (!take_columns(l, line, out, &at)) return WTE__TEXT_UNEVEN;
     out->numbers_at = at;
-    out->found = count_bytes(line.data + at, n - at, c) + 1;
-    return out->found == l->dim ? WTE__TEXT_ROW : WTE__TEXT_UNEVEN;
+    const wte_bytes rest = { line.data + at, n - at };
+    const bool may_be_quoted = l->quoted_numbers || l->after > 0;
+    const uint64_t fields = may_be_quoted ? count_fields(l->separator, rest)
+                                          : count_bytes(rest.data, n - at, l->separator) + 1;
+    out->found = fields > l->after ? fields - l->after : 0;
+    return fields == l->dim + l->after ? WTE__TEXT_ROW : WTE__TEXT_UNEVEN;
+}
+
+/* Lists in brackets --------------------------------------------------------------------------- */
+
+static bool separates_in_list(uint8_t c)
+{
+    return wte__text_is_blank(c) || c == ',';
+}
+
+bool wte__text_find_list(wte_bytes line, wte__text_list *out)
+{
+    const uint8_t *p = line.data;
+    const size_t n = (size_t)line.size;
+    size_t close = n, open;
+    while (close && p[close - 1] != ']' && p[close - 1] != ')') close--;
+    if (close-- == 0) return false;
+    const uint8_t bracket = p[close] == ']' ? '[' : '(';
+    for (open = close; open > 0 && p[open - 1] != bracket;) open--;
+    if (open-- == 0) return false;
+    out->numbers = 0;
+    out->numbers_at = open + 1;
+    out->close = close;
+    for (size_t at = open + 1; at < close;) {
+        size_t end = at;
+        while (end < close && !separates_in_list(p[end])) end++;
+        if (end > at && wte__text_kind_of(p + at, end - at) == WTE__TEXT_WORD) return false;
+        if (end > at && out->numbers++ == 0) out->numbers_at = at;
+        at = end + 1;
+    }
+    out->open = open > 0 && p[open - 1] == '"' ? open - 1 : open;
+    return out->numbers > 0;
+}
+
+/* The cells before a list: `before` of them, each followed by a separator. */
+static wte__text_cut cut_list(const wte__text_layout *l, wte_bytes line, wte__text_line *out)
+{
+    wte__text_list list;
+    wte__text_fields it;
+    wte_bytes field;
+    bool quoted;
+    uint64_t cells = 0;
+    if (count_blank_fields(line.data, (size_t)line.size) == 0) return WTE__TEXT_EMPTY;
+    if (!wte__text_find_list(line, &list)) return WTE__TEXT_UNEVEN;
+    wte_bytes cell = { line.data, list.open };
+    const bool blanks = l->cell_separator == WTE__TEXT_BLANKS;
+    while (cell.size && wte__text_is_blank(cell.data[cell.size - 1]) &&
+           (blanks || cell.data[cell.size - 1] != l->cell_separator))
+        cell.size--;
+    const bool any = cell.size > 0;
+    if (any && cell.data[cell.size - 1] == l->cell_separator && !blanks) cell.size--;
+    if (any && blanks && l->tokens) { /* a word may hold blanks */
+        out->token = cell;
+        cells = 1;
+    } else if (any) {
+        wte__text_fields_start(&it, l->cell_separator, cell);
+        it.more = true;
+        for (; wte__text_fields_next(&it, &field, &quoted); cells++) {
+            if (!l->tokens || cells != l->key) continue;
+            out->token = field;
+            out->quoted = quoted;
+        }
+    }
+    out->numbers_at = list.numbers_at;
+    out->found = list.numbers;
+    return list.numbers == l->dim && cells == l->before ? WTE__TEXT_ROW : WTE__TEXT_UNEVEN;
 }
 
 wte__text_cut wte__text_cut_line(const wte__text_layout *l, wte_bytes line, wte__text_line *out)
 {
     memset(out, 0, sizeof *out);
-    return l->separator == WTE__TEXT_BLANKS ? cut_blanks(l, line, out)
-                                            : cut_separated(l, line, out);
+    if (l->comments && wte__text_is_comment(line)) return WTE__TEXT_COMMENT;
+    if (l->separator == WTE__TEXT_BLANKS) return cut_blanks(l, line, out);
+    if (l->separator == WTE__TEXT_LIST) return cut_list(l, line, out);
+    return cut_separated(l, line, out);
 }
 
-/* Guessing ------------------------------------------------------------------------------------ */
-
 /* One too large for 64 bits is the largest of them. */
-static size_t take_integer(const uint8_t *p, size_t n, size_t at, uint64_t *out)
+size_t wte__text_integer(const uint8_t *p, size_t n, size_t at, uint64_t *out)
 {
     *out = 0;
     for (; at < n && p[at] >= '0' && p[at] <= '9'; at++)
@@ -193,208 +341,14 @@ static size_t take_integer(const uint8_t *p, size_t n, size_t at, uint64_t *out)
 size_t wte__text_counts(const uint8_t *data, size_t n, uint64_t *rows, uint64_t *dim)
 {
     size_t next;
-    const wte_bytes line = wte__text_line_at(data, n, &next);
+    const wte_bytes line = wte__text_line_at(data, n, '\n', &next);
     const size_t end = (size_t)line.size;
     if (next <= end) return 0; /* no end of a line: more digits may follow */
-    size_t at = take_integer(line.data, end, 0, rows), second = at;
+    size_t at = wte__text_integer(line.data, end, 0, rows), second = at;
     while (second < end && wte__text_is_blank(line.data[second])) second++;
     if (at == 0 || second == at) return 0;
-    at = take_integer(line.data, end, second, dim);
+    at = wte__text_integer(line.data, end, second, dim);
     if (at == second) return 0;
     while (at < end && wte__text_is_blank(line.data[at])) at++;
     return at == end ? next : 0;
-}
-
-/* What is seen in one line of a sample under one separator. */
-typedef struct look {
-    uint64_t fields;
-    uint64_t numbers;     /* how many of the last fields are numbers, in a row */
-    wte__text_kind first; /* of the first field */
-    bool unnamed;         /* the first field is empty */
-    bool integers;        /* all fields after the first are integers */
-    bool counting;        /* and they are 0, 1, 2, ... */
-} look;
-
-static void look_at_field(look *seen, const uint8_t *p, size_t n)
-{
-    while (n && wte__text_is_blank(p[n - 1])) n--;
-    while (n && wte__text_is_blank(p[0])) {
-        p++;
-        n--;
-    }
-    const wte__text_kind kind = wte__text_kind_of(p, n);
-    uint64_t value;
-    seen->numbers = kind == WTE__TEXT_WORD ? 0 : seen->numbers + 1;
-    if (seen->fields++ == 0) {
-        seen->first = kind;
-        seen->unnamed = n == 0;
-        return;
-    }
-    seen->integers &= kind == WTE__TEXT_INTEGER;
-    seen->counting &= take_integer(p, n, 0, &value) == n && value == seen->fields - 2;
-}
-
-/* Field by field from the left; the first one may stand in quotes. */
-static look look_at(wte__text_separator separator, wte_bytes line)
-{
-    look seen = { 0, 0, WTE__TEXT_WORD, false, true, true };
-    const uint8_t *p = line.data;
-    const size_t n = (size_t)line.size;
-    const uint8_t c = separator == WTE__TEXT_TABS ? '\t' : ',';
-    const bool blanks = separator == WTE__TEXT_BLANKS;
-    size_t at = 0;
-    for (bool more = n > 0; more;) {
-        while (blanks && at < n && wte__text_is_blank(p[at])) at++;
-        if (blanks && at == n) break;
-        size_t end = at + (seen.fields == 0 && !blanks ? quoted_length(p, n, c) : 0);
-        while (end < n && (blanks ? !wte__text_is_blank(p[end]) : p[end] != c)) end++;
-        look_at_field(&seen, p + at, end - at);
-        more = end < n;
-        at = end + !blanks;
-    }
-    return seen;
-}
-
-typedef struct sample {
-    look lines[SAMPLE_LINES];
-    size_t n;
-} sample;
-
-/* The one line there is, without its last field, which may be cut. */
-static wte_bytes without_last(wte_bytes line)
-{
-    uint64_t n = line.size;
-    while (n && !wte__text_is_blank(line.data[n - 1]) && line.data[n - 1] != ',') n--;
-    line.size = n ? n - 1 : 0;
-    return line;
-}
-
-static void take_sample(sample *s, wte__text_separator separator, wte_bytes data, bool whole)
-{
-    const size_t n = (size_t)data.size;
-    size_t next;
-    s->n = 0;
-    for (size_t at = 0; at < n && s->n < SAMPLE_LINES; at += next) {
-        wte_bytes line = wte__text_line_at(data.data + at, n - at, &next);
-        const bool cut = !whole && at + next == n && data.data[n - 1] != '\n';
-        if (cut && s->n) return;
-        if (cut) line = without_last(line);
-        if (count_blank_fields(line.data, (size_t)line.size))
-            s->lines[s->n++] = look_at(separator, line);
-    }
-}
-
-/* The number that most lines agree on; of several, the one that comes first. */
-static uint64_t commonest(const uint64_t *value, size_t n)
-{
-    uint64_t best = 0;
-    size_t best_count = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t count = 0;
-        for (size_t k = 0; k < n; k++) count += value[k] == value[i];
-        if (count <= best_count) continue;
-        best = value[i];
-        best_count = count;
-    }
-    return best;
-}
-
-/* Whether a token stands in front of the numbers, and how many these are; true when most lines
- * agree with that (all, where there is but one number). */
-static bool settle_columns(wte__text_layout *l, const sample *s, bool index)
-{
-    uint64_t dim[SAMPLE_LINES];
-    bool all_numbers = true, floats = true, integers = true;
-    const bool blanks = l->separator == WTE__TEXT_BLANKS;
-    for (size_t i = 0; i < s->n; i++) {
-        const look *k = &s->lines[i];
-        all_numbers &= k->numbers == k->fields;
-        floats &= k->first == WTE__TEXT_FLOAT;
-        integers &= k->first == WTE__TEXT_INTEGER && k->integers;
-    }
-    /* Words may be digits: where blanks separate, a first column is one of numbers only if it looks
-     * like the others. */
-    l->tokens = !all_numbers || index || (blanks && !floats && !integers);
-    for (size_t i = 0; i < s->n; i++) {
-        const look *k = &s->lines[i];
-        dim[i] = l->tokens && k->numbers == k->fields ? k->fields - 1 : k->numbers;
-    }
-    l->dim = commonest(dim, s->n);
-    size_t fit = 0;
-    for (size_t i = 0; i < s->n; i++)
-        fit +=
-            s->lines[i].numbers >= l->dim && (blanks || s->lines[i].fields == l->dim + l->tokens);
-    return l->dim > 0 &&
-           (l->dim == 1 ? fit == s->n : 2 * fit > s->n || (!blanks && 2 * fit == s->n));
-}
-
-static bool guess_separated(wte__text_layout *l, wte_bytes data, bool whole)
-{
-    sample s;
-    size_t next;
-    take_sample(&s, l->separator, data, whole);
-    if (s.n == 0 || s.lines[0].fields < 2) return false;
-    const look first = s.lines[0];
-    /* names of columns; or their numbers from 0 on, as pandas writes them */
-    const bool names = s.n > 1 && first.numbers == 0;
-    const bool numbered = s.n > 1 && first.first == WTE__TEXT_WORD && first.counting &&
-                          first.integers && !s.lines[1].counting;
-    l->titled = names || numbered;
-    if (l->titled) {
-        wte__text_line_at(data.data, (size_t)data.size, &next);
-        l->first += next;
-        memmove(s.lines, s.lines + 1, --s.n * sizeof s.lines[0]);
-    }
-    return settle_columns(l, &s, l->titled && (numbered || first.unnamed));
-}
-
-static bool has_control(wte_bytes data)
-{
-    for (uint64_t i = 0; i < data.size && i < TELLING_BYTES; i++)
-        if (data.data[i] < ' ' && !strchr("\t\n\r", data.data[i])) return true;
-    return false;
-}
-
-/* "rows dim", and then text: a second line that has that many numbers, or at least no binary ones.
- * Two integers may also be the first row of a table of two columns. */
-static bool guess_counted(wte__text_layout *l, wte_bytes data, bool whole)
-{
-    sample s;
-    const size_t next = wte__text_counts(data.data, (size_t)data.size, &l->rows, &l->dim);
-    if (next == 0 || l->dim == 0) return false;
-    const wte_bytes rest = { data.data + next, data.size - next };
-    l->counted = l->tokens = true;
-    l->first += next;
-    take_sample(&s, WTE__TEXT_BLANKS, rest, whole);
-    if (s.n == 0) return whole;
-    const look *second = &s.lines[0];
-    if (second->numbers >= l->dim && second->fields > l->dim) return true;
-    return !has_control(rest) && (second->fields != 2 || second->numbers != 2);
-}
-
-bool wte__text_layout_guess(wte__text_layout *l, const uint8_t *data, size_t n, bool whole)
-{
-    static const wte__text_separator separators[] = { WTE__TEXT_TABS, WTE__TEXT_COMMAS };
-    const wte__text_layout none = { WTE__TEXT_BLANKS, false, false, false, 0, 0, 0 };
-    const size_t mark = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    const wte_bytes text = { data + mark, n - mark };
-    *l = none;
-    l->first = mark;
-    size_t next;
-    const wte_bytes line = wte__text_line_at(text.data, (size_t)text.size, &next);
-    if (count_blank_fields(line.data, (size_t)line.size) == 0) return false;
-    if (memchr(data, '\0', n < TELLING_BYTES ? n : TELLING_BYTES)) return false;
-    if (guess_counted(l, text, whole)) return true;
-    if (l->counted && has_control(text)) return false; /* counts, and then no text */
-    for (size_t i = 0; i < 2; i++) {
-        *l = none;
-        l->separator = separators[i];
-        l->first = mark;
-        if (guess_separated(l, text, whole)) return true;
-    }
-    sample s;
-    *l = none;
-    l->first = mark;
-    take_sample(&s, WTE__TEXT_BLANKS, text, whole);
-    return s.n > 0 && settle_columns(l, &s, false);
 }

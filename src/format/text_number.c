@@ -99,6 +99,18 @@ wte__text_kind wte__text_kind_of(const uint8_t *text, size_t n)
     return d.named || d.has_point || d.has_exponent ? WTE__TEXT_FLOAT : WTE__TEXT_INTEGER;
 }
 
+bool wte__text_with_point(const uint8_t *text, size_t n, uint8_t buf[WTE__TEXT_NUMBER_MAX])
+{
+    size_t commas = 0;
+    if (n == 0 || n > WTE__TEXT_NUMBER_MAX) return false;
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '.') return false;
+        commas += text[i] == ',';
+        buf[i] = text[i] == ',' ? '.' : text[i];
+    }
+    return commas == 1;
+}
+
 /* In one operation of double on exact numbers, if that decides the f32 beyond doubt. */
 static bool by_double(const decimal *d, float *out)
 {

@@ -17,6 +17,9 @@ typedef enum wte__text_kind {
 /* Decimal digits with a point and an exponent as people may write them ("-1", ".5", "1e-3"), "nan"
  * and "inf" in any case. */
 wte__text_kind wte__text_kind_of(const uint8_t *text, size_t n);
+/* The text with a decimal point in the place of its one decimal comma; false when it has a point,
+ * or no comma or several, or is longer than a number. */
+bool wte__text_with_point(const uint8_t *text, size_t n, uint8_t buf[WTE__TEXT_NUMBER_MAX]);
 /* The number that all n bytes are; false when they are none. As strtof: too large becomes infinite.
  */
 bool wte__text_f32(const uint8_t *text, size_t n, float *out);

@@ -3,8 +3,11 @@
 #ifndef WTE_SRC_FORMAT_TEXT_ROW_H
 #define WTE_SRC_FORMAT_TEXT_ROW_H
 #include "format/text_index.h"
+#include "format/text_layout.h"
 
-/* first: where the first row's line begins. The window's cap is at least 1024. */
-wte_status wte__text_row_find(const wte_file *f, const wte__text_index *x, wte__window *w,
-                              uint64_t row, uint64_t first, bool *there, wte_error *err);
+/* Where other columns are between word and numbers, it is enough that the line holds the word. The
+ * window's cap is at least 1024. */
+wte_status wte__text_row_find(const wte_file *f, const wte__text_index *x,
+                              const wte__text_layout *l, wte__window *w, uint64_t row, bool *there,
+                              wte_error *err);
 #endif

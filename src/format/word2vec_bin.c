@@ -6,8 +6,8 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "format/text_decide.h"
 #include "format/text_index.h"
-#include "format/text_layout.h"
 
 #define PASS_BYTES ((size_t)1 << 20)
 /* Records between two reports of progress. */
@@ -15,12 +15,11 @@
 
 wte__match wte__word2vec_match(const wte__head *head)
 {
-    wte__text_layout l;
     uint64_t rows, dim;
     const size_t n = (size_t)head->n;
     if (wte__text_counts(head->bytes, n, &rows, &dim) == 0) return WTE__MATCH_NO;
-    return wte__text_layout_guess(&l, head->bytes, n, head->n == head->size) ? WTE__MATCH_NO
-                                                                             : WTE__MATCH_YES;
+    return wte__text_may_be_table(head->bytes, n, head->n == head->size) ? WTE__MATCH_NO
+                                                                         : WTE__MATCH_YES;
 }
 
 /* Rows ---------------------------------------------------------------------------------------- */

@@ -1,14 +1,17 @@
-/* Word vectors and tables as text: word2vec's text form (fastText's .vec too), GloVe's, CSV and
- * TSV.
+/* Tables of numbers as text: word2vec's text form (fastText's .vec too), GloVe's, CSV, TSV and what
+ * else programs print. How one is to be read is decided first (text_decide.h).
  *
  * One pass finds where each row's numbers begin and copies the tokens out; numbers are parsed when
  * a row is read. Memory is the index and the tokens, whatever the file's size. */
 #include <inttypes.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/error.h"
 #include "base/limits.h"
+#include "format/text_decide.h"
 #include "format/text_index.h"
-#include "format/text_layout.h"
 #include "format/text_number.h"
 #include "format/text_row.h"
 
@@ -21,6 +24,7 @@
 
 typedef struct vectors {
     wte__text_layout layout;
+    wte__text_reading reading;
     wte__text_index index;
 } vectors;
 
@@ -29,30 +33,16 @@ typedef struct vectors {
 static wte_format format_of(const wte__text_layout *l)
 {
     if (l->counted) return WTE_FORMAT_WORD2VEC_TEXT;
-    return l->separator == WTE__TEXT_BLANKS && l->tokens ? WTE_FORMAT_GLOVE : WTE_FORMAT_CSV;
+    if (l->separator == WTE__TEXT_BLANKS && l->tokens) return WTE_FORMAT_GLOVE;
+    if (l->separator == '\t') return WTE_FORMAT_TSV;
+    return l->separator == ',' || l->separator == ';' ? WTE_FORMAT_CSV : WTE_FORMAT_TEXT_TABLE;
 }
 
-static wte__match match(const wte__head *head, wte_format format)
+wte__match wte__text_table_match(const wte__head *head)
 {
-    wte__text_layout l;
-    if (!wte__text_layout_guess(&l, head->bytes, (size_t)head->n, head->n == head->size))
-        return WTE__MATCH_NO;
-    return format_of(&l) == format ? WTE__MATCH_YES : WTE__MATCH_NO;
-}
-
-wte__match wte__word2vec_text_match(const wte__head *head)
-{
-    return match(head, WTE_FORMAT_WORD2VEC_TEXT);
-}
-
-wte__match wte__glove_match(const wte__head *head)
-{
-    return match(head, WTE_FORMAT_GLOVE);
-}
-
-wte__match wte__csv_match(const wte__head *head)
-{
-    return match(head, WTE_FORMAT_CSV);
+    return wte__text_may_be_table(head->bytes, (size_t)head->n, head->n == head->size)
+               ? WTE__MATCH_YES
+               : WTE__MATCH_NO;
 }
 
 /* Rows ---------------------------------------------------------------------------------------- */
@@ -70,44 +60,72 @@ static reader reader_of(const wte__entry *e, uint8_t *buf, size_t cap)
     return r;
 }
 
-static uint64_t line_of(const vectors *v, uint64_t row)
+/* The number of the line at byte `at`, from 1; counted when a fault is to be told. */
+static uint64_t line_at(const reader *r, uint64_t at)
 {
-    return row + 1 + (v->layout.counted || v->layout.titled);
+    const wte__part *part = r->window.part;
+    const uint8_t line_end = r->v->layout.line_end;
+    uint8_t buf[4096];
+    uint64_t n = 1;
+    for (uint64_t from = 0; from < at;) {
+        const uint64_t bytes = at - from < sizeof buf ? at - from : sizeof buf;
+        if (wte__file_read_at(&part->file, from, buf, bytes, part->path, NULL) != WTE_OK) break;
+        for (uint64_t i = 0; i < bytes; i++) n += buf[i] == line_end;
+        from += bytes;
+    }
+    return n;
 }
 
-static wte_status refuse_number(const reader *r, uint64_t row, uint64_t number, wte_bytes text,
-                                uint64_t at, wte_error *err)
+static wte_status refuse_number(const reader *r, uint64_t number, wte_bytes text, uint64_t at,
+                                wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
     return wte__fail(err, WTE_E_FORMAT, at,
                      "%s: line %" PRIu64 " (byte %" PRIu64 "): '%s' stands where number %" PRIu64
                      " of %" PRIu64 " is expected",
-                     r->window.part->path, line_of(r->v, row), at,
+                     r->window.part->path, line_at(r, at), at,
                      wte__show(shown, text.data, text.size), number + 1, r->v->layout.dim);
+}
+
+static bool separates(const wte__text_layout *l, uint8_t c)
+{
+    if (l->separator == WTE__TEXT_BLANKS) return wte__text_is_blank(c);
+    if (l->separator != WTE__TEXT_LIST) return c == l->separator;
+    return wte__text_is_blank(c) || c == ',' || c == ']' || c == ')';
+}
+
+/* The number in the quotes at p; its length with them, or 0. */
+static size_t quoted_number(const uint8_t *p, size_t n)
+{
+    const uint8_t *end = n && p[0] == '"' ? memchr(p + 1, '"', n - 1) : NULL;
+    return end ? (size_t)(end - p) + 1 : 0;
 }
 
 /* The field at *at, without blanks around it; *at gets where the next one may begin. */
 static wte_status next_field(reader *r, uint64_t *at, wte_bytes *field, wte_error *err)
 {
-    const wte__text_separator separator = r->v->layout.separator;
-    const bool blanks = separator == WTE__TEXT_BLANKS;
-    const uint8_t c = separator == WTE__TEXT_TABS ? '\t' : ',';
+    const wte__text_layout *l = &r->v->layout;
+    const bool runs = l->separator == WTE__TEXT_BLANKS || l->separator == WTE__TEXT_LIST;
     const uint8_t *p;
     size_t n, i = 0, end;
     for (;;) { /* blanks in front may be more than a window holds */
         WTE_TRY(wte__window_see(&r->window, *at, WTE__TEXT_NUMBER_MAX + 2, &p, &n, err));
-        while (i < n && wte__text_is_blank(p[i]) && (blanks || p[i] != c)) i++;
+        while (i < n &&
+               (runs ? separates(l, p[i]) : wte__text_is_blank(p[i]) && p[i] != l->separator))
+            i++;
         if (i == 0 || n == 0) break;
         *at += i;
         i = 0;
     }
-    for (end = 0; end < n && p[end] != '\n'; end++)
-        if (blanks ? wte__text_is_blank(p[end]) : p[end] == c) break;
-    *at += end + (end < n && !blanks && p[end] == c);
+    const size_t quoted = l->quoted_numbers ? quoted_number(p, n) : 0;
+    for (end = quoted; end < n && p[end] != l->line_end; end++)
+        if (separates(l, p[end])) break;
+    *at += end + (end < n && !runs && separates(l, p[end]));
     if (end && p[end - 1] == '\r' && (end == n || p[end] == '\n')) end--;
     while (end && wte__text_is_blank(p[end - 1])) end--;
-    field->data = p;
-    field->size = end;
+    const bool inside = quoted > 0 && end == quoted;
+    field->data = p + inside;
+    field->size = end - 2 * (size_t)inside;
     return WTE_OK;
 }
 
@@ -117,8 +135,7 @@ static bool row_is_there(const wte_file *f, uint64_t row)
     const vectors *v = f->made;
     reader r = { NULL, v, { &f->parts[0], v->index.end, 0, 0, sizeof buf, buf } };
     bool there;
-    return wte__text_row_find(f, &v->index, &r.window, row, v->layout.first, &there, NULL) ==
-               WTE_OK &&
+    return wte__text_row_find(f, &v->index, &v->layout, &r.window, row, &there, NULL) == WTE_OK &&
            there;
 }
 
@@ -128,22 +145,34 @@ static wte_status check_place(reader *r, uint64_t row, wte_error *err)
     const wte_file *f = r->entry->file;
     bool there;
     if (r->window.part->file.memory) return WTE_OK;
-    WTE_TRY(wte__text_row_find(f, &r->v->index, &r->window, row, r->v->layout.first, &there, err));
+    WTE_TRY(wte__text_row_find(f, &r->v->index, &r->v->layout, &r->window, row, &there, err));
     return there ? WTE_OK : wte__text_index_stale(&r->v->index, f, row, err);
 }
 
-/* Whether a row ends at byte `at`: behind it are blanks alone, up to the end of its line. */
+/* Whether a row ends at byte `at`: after it are blanks alone, up to the end of its line; or other
+ * columns. */
 static wte_status check_end(reader *r, uint64_t row, uint64_t at, wte_error *err)
 {
+    const wte__text_layout *l = &r->v->layout;
     const uint8_t *p;
+    if (l->after > 0 || l->separator == WTE__TEXT_LIST) return WTE_OK;
     size_t n, i = 0;
     do {
         at += i;
         WTE_TRY(wte__window_see(&r->window, at, 2, &p, &n, err));
         for (i = 0; i < n && wte__text_is_blank(p[i]);) i++;
     } while (i > 0 && i == n);
-    if (i == n || p[i] == '\n' || p[i] == '\r') return WTE_OK;
+    if (i == n || p[i] == l->line_end || p[i] == '\r') return WTE_OK;
     return wte__text_index_stale(&r->v->index, r->entry->file, row, err);
+}
+
+static bool read_number(const wte__text_layout *l, wte_bytes field, float *out)
+{
+    uint8_t buf[WTE__TEXT_NUMBER_MAX];
+    const size_t n = (size_t)field.size;
+    if (l->decimal_comma && wte__text_with_point(field.data, n, buf))
+        return wte__text_f32(buf, n, out);
+    return wte__text_f32(field.data, n, out);
 }
 
 static wte_status read_row(reader *r, uint64_t row, float *out, wte_error *err)
@@ -154,8 +183,8 @@ static wte_status read_row(reader *r, uint64_t row, float *out, wte_error *err)
         const uint64_t begin = at;
         wte_bytes field;
         WTE_TRY(next_field(r, &at, &field, err));
-        if (!wte__text_f32(field.data, (size_t)field.size, &out[i]))
-            return refuse_number(r, row, i, field, begin, err);
+        if (!read_number(&r->v->layout, field, &out[i]))
+            return refuse_number(r, i, field, begin, err);
     }
     return check_end(r, row, at, err);
 }
@@ -203,7 +232,7 @@ static wte_status place(const wte__entry *e, uint64_t row, uint64_t *offset, uin
         const uint8_t *p, *line_end;
         size_t n;
         WTE_TRY(wte__window_see(&r.window, at, 1, &p, &n, err));
-        line_end = memchr(p, '\n', n);
+        line_end = memchr(p, r.v->layout.line_end, n);
         at += line_end ? (size_t)(line_end - p) : n;
         *bytes = at - begin;
         if (line_end) break;
@@ -260,23 +289,28 @@ static wte_status next_line(pass *p, wte_bytes *line, size_t *bytes)
             WTE_TRY(grow_window(p, p->window.cap * 2));
         }
         WTE_TRY(wte__window_see(&p->window, p->at, want, &data, &n, p->err));
-        if (n > seen) end = memchr(data + seen, '\n', n - seen);
+        if (n > seen) end = memchr(data + seen, p->v->layout.line_end, n - seen);
         if (end || p->at + n >= p->window.end) break;
         seen = n;
     }
     const size_t length = end ? (size_t)(end - data) + 1 : n;
-    *line = wte__text_line_at(data, length, bytes);
+    *line = wte__text_line_at(data, length, p->v->layout.line_end, bytes);
     return WTE_OK;
 }
 
-/* The token just added has "" for every quote inside. */
+/* The token just added has "" or \" for every quote inside. */
 static void undouble_quotes(wte_token_list *t)
 {
     uint8_t *text = t->text;
     size_t to = t->n > 1 ? (size_t)t->end[t->n - 2] : 0;
-    for (size_t from = to; from < t->end[t->n - 1]; from++) {
+    const size_t end = (size_t)t->end[t->n - 1];
+    for (size_t from = to; from < end; from++) {
+        const uint8_t next = from + 1 < end ? text[from + 1] : 0;
+        const bool escaped =
+            text[from] == '\\' && next == '"' && (from + 2 == end || text[from + 2] != '"');
+        from += escaped;
         text[to++] = text[from];
-        from += text[from] == '"';
+        from += !escaped && text[from] == '"' && next == '"';
     }
     t->end[t->n - 1] = to;
 }
@@ -314,6 +348,7 @@ static wte_status take_lines(pass *p)
         if (p->line % REPORT_LINES == 0) WTE_TRY(wte__file_report(p->f, p->at, p->err));
         WTE_TRY(next_line(p, &line, &bytes));
         const wte__text_cut kind = wte__text_cut_line(l, line, &cut);
+        if (kind == WTE__TEXT_COMMENT) continue;
         if (kind == WTE__TEXT_EMPTY) {
             if (!empty) empty = p->line;
             continue;
@@ -339,7 +374,7 @@ static wte_status take_lines(pass *p)
 static wte_status make_pass(wte_file *f, vectors *v, wte_error *err)
 {
     pass p = { .f = f, .v = v, .err = err, .at = v->layout.first };
-    p.line = line_of(v, 0);
+    p.line = v->layout.first_line;
     p.window.part = &f->parts[0];
     p.window.end = v->index.end = f->parts[0].file.size;
     const size_t cap = p.window.end < PASS_BYTES ? (size_t)p.window.end : PASS_BYTES;
@@ -349,41 +384,98 @@ static wte_status make_pass(wte_file *f, vectors *v, wte_error *err)
     return status;
 }
 
-static bool has_two_lines(const uint8_t *data, size_t n)
+/* Lines that a decision needs at least, beyond those to skip, unless there are fewer. */
+#define LINES_TO_DECIDE 4u
+
+static bool has_lines(const uint8_t *data, size_t n, uint64_t lines)
 {
-    const uint8_t *end = memchr(data, '\n', n);
-    if (!end) return false;
-    return memchr(end + 1, '\n', n - (size_t)(end + 1 - data)) != NULL;
+    for (size_t at = 0; lines > 0; lines--) {
+        const uint8_t *end = at < n ? memchr(data + at, '\n', n - at) : NULL;
+        if (!end && at < n) end = memchr(data + at, '\r', n - at);
+        if (!end) return false;
+        at = (size_t)(end - data) + 1;
+    }
+    return true;
 }
 
-/* The layout, from as much of the file as two lines take. */
-static wte_status find_layout(const wte_file *f, wte__text_layout *l, wte_error *err)
+/* Whole lines at the end of the file, after `from`. */
+static wte_status load_tail(const wte_file *f, wte__text_decision *d, uint64_t from, uint8_t **buf,
+                            wte_error *err)
 {
     const wte__part *part = &f->parts[0];
     const uint64_t size = part->file.size;
-    for (size_t want = SAMPLE_BYTES;; want *= 4) {
-        const size_t n = want < size ? want : (size_t)size;
-        uint8_t *data = wte__alloc(f->allocator, n);
-        if (!data) return wte__no_memory(err, n, "the first lines of a text");
-        const wte_status status = wte__file_read_at(&part->file, 0, data, n, part->path, err);
-        const bool enough = n == size || has_two_lines(data, n) || n >= WTE_LIMIT_TEXT_LINE;
-        const bool known =
-            status == WTE_OK && enough && wte__text_layout_guess(l, data, n, n == size);
-        wte__free(f->allocator, data, n);
-        if (status != WTE_OK) return status;
-        if (known) return WTE_OK;
-        if (enough)
-            return wte__fail(err, WTE_E_FORMAT, 0,
-                             "%s: begins like a text of vectors, but its lines do not agree on the "
-                             "number of their fields",
-                             f->path);
-    }
+    uint64_t at = size > WTE__TEXT_TAIL_BYTES ? size - WTE__TEXT_TAIL_BYTES : 0;
+    if (at < from) at = from;
+    *buf = wte__alloc(f->allocator, WTE__TEXT_TAIL_BYTES);
+    if (!*buf) return wte__no_memory(err, WTE__TEXT_TAIL_BYTES, "the last lines of a text");
+    WTE_TRY(wte__file_read_at(&part->file, at, *buf, size - at, part->path, err));
+    const uint8_t *line = memchr(*buf, d->l->line_end, (size_t)(size - at));
+    const size_t skip = line ? (size_t)(line - *buf) + 1 : (size_t)(size - at);
+    d->tail = (wte_bytes){ *buf + skip, size - at - skip };
+    return WTE_OK;
 }
 
+/* Decides by the first n bytes; *again: that was not enough. */
+static wte_status decide_by(const wte_file *f, wte__text_decision *d, size_t n, bool *again)
+{
+    const wte__part *part = &f->parts[0];
+    const uint64_t size = part->file.size;
+    const uint64_t skip = d->wish->has_skip && d->wish->skip < n ? d->wish->skip : 0;
+    uint8_t *tail = NULL, *data = wte__alloc(f->allocator, n);
+    *again = false;
+    if (!data) return wte__no_memory(d->err, n, "the first lines of a text");
+    wte_status status = wte__file_read_at(&part->file, 0, data, n, part->path, d->err);
+    d->whole = n == size;
+    const bool most = d->whole || n >= WTE_LIMIT_TEXT_LINE;
+    if (status == WTE_OK && !most && !has_lines(data, n, LINES_TO_DECIDE + skip)) {
+        *again = true;
+    } else if (status == WTE_OK) {
+        d->sampled = most || n >= WTE__TEXT_SAMPLE_BYTES;
+        if (d->sampled && !d->whole) status = load_tail(f, d, n, &tail, d->err);
+        if (status == WTE_OK) status = wte__text_decide(d, data, n);
+        *again = d->wants_more;
+    }
+    d->tail = (wte_bytes){ NULL, 0 };
+    wte__free(f->allocator, tail, WTE__TEXT_TAIL_BYTES);
+    wte__free(f->allocator, data, n);
+    return status;
+}
+
+/* The layout, from as much of the file as that takes. */
+static wte_status find_layout(const wte_file *f, vectors *v, wte_error *err)
+{
+    const uint64_t size = f->parts[0].file.size;
+    wte__text_decision d = { .l = &v->layout, .wish = &f->text_wish, .reading = &v->reading };
+    d.allocator = f->allocator;
+    d.path = f->path;
+    d.err = err;
+    wte_status status = WTE_OK;
+    bool again = true;
+    for (size_t want = SAMPLE_BYTES; again && status == WTE_OK;) {
+        status = decide_by(f, &d, want < size ? want : (size_t)size, &again);
+        const bool all = d.wants_more && want < WTE__TEXT_SAMPLE_BYTES;
+        want = all ? WTE__TEXT_SAMPLE_BYTES : want * 4;
+    }
+    wte__free(f->allocator, d.evidence, sizeof *d.evidence);
+    return status;
+}
+
+/* All that the index depends on, as one number. */
 static uint32_t layout_code(const wte__text_layout *l)
 {
-    return (uint32_t)l->separator | (uint32_t)l->counted << 4 | (uint32_t)l->titled << 5 |
-           (uint32_t)l->tokens << 6;
+    const uint64_t words[] = {
+        2, /* raised when the meaning of the others changes */
+        l->separator,
+        l->line_end,
+        l->cell_separator,
+        (uint64_t)l->counted | (uint64_t)l->comments << 1 | (uint64_t)l->tokens << 2 |
+            (uint64_t)l->quoted_key << 3 | (uint64_t)l->quoted_numbers << 4,
+        l->key,
+        l->before,
+        l->after,
+        l->first,
+    };
+    return (uint32_t)XXH3_64bits(words, sizeof words);
 }
 
 wte_status wte__word_vectors_read(wte_file *f, wte_error *err)
@@ -392,7 +484,7 @@ wte_status wte__word_vectors_read(wte_file *f, wte_error *err)
     if (!v) return wte__no_memory(err, sizeof *v, "the index of a text");
     f->made = v;
     f->maker = &maker;
-    WTE_TRY(find_layout(f, &v->layout, err));
+    WTE_TRY(find_layout(f, v, err));
     if (v->layout.dim > WTE_LIMIT_TEXT_LINE / 2)
         return wte__fail(err, WTE_E_LIMIT, 0,
                          "%s: line 1 says %" PRIu64
@@ -409,4 +501,29 @@ wte_status wte__word_vectors_read(wte_file *f, wte_error *err)
         wte__text_index_store(&v->index, f);
     }
     return wte__vectors_add(f, v->index.n, v->layout.dim, v->layout.first, err);
+}
+
+wte_status wte_file_text_reading(const wte_file *f, wte_text_reading *out, wte_error *err)
+{
+    WTE_TRY(wte__need(out, "wte_file_text_reading: out", err));
+    memset(out, 0, sizeof *out);
+    WTE_TRY(wte__need(f, "wte_file_text_reading: f", err));
+    if (f->maker != &maker)
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a text table",
+                         f->path, wte_format_name(f->format));
+    const vectors *v = f->made;
+    const wte__text_layout *l = &v->layout;
+    out->separator = (char)l->separator;
+    out->decimal_comma = l->decimal_comma;
+    out->counted = l->counted;
+    out->titled = l->titled;
+    out->plain = v->reading.plain;
+    out->first_line = l->first_line;
+    out->key_column = l->tokens ? l->key + 1 : 0;
+    out->first_column = l->before + 1;
+    out->dim = l->dim;
+    out->lines_seen = v->reading.lines;
+    out->what = v->reading.what;
+    out->why = v->reading.why;
+    return WTE_OK;
 }

@@ -69,8 +69,8 @@ bool wte__eval_text_line(wte__eval_text *t, wte_bytes *line)
 {
     while (t->at < t->bytes) {
         size_t next;
-        *line =
-            wte__text_line_at((const uint8_t *)t->data + t->at, (size_t)t->bytes - t->at, &next);
+        *line = wte__text_line_at((const uint8_t *)t->data + t->at, (size_t)t->bytes - t->at, '\n',
+                                  &next);
         t->line++;
         t->line_at = t->at;
         t->at += next;

@@ -20,7 +20,7 @@ run wte gradcheck demo 1 --targets 1--2
 run wte gradcheck demo 1 --targets none.txt
 run wte gradcheck demo 1 --op head --bag 2
 run wte gradcheck demo 1 --bag 0
-run wte gradcheck demo 1 --columns 0
+run wte gradcheck demo 1 --max-columns 0
 run wte gradcheck demo 1 --tolerance 0
 run wte gradcheck none.npy 1
 run wte gradcheck demo --head demo
