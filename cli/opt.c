@@ -235,7 +235,7 @@ static int add_value(cli *c, const cli_option *o, const char *text)
         c->given[c->n_given++] = (cli_given_option){ o, number, number, 1 };
     }
     const char *wanted = read_value(v);
-    if (wanted)
+    if (wanted && text)
         return cli_usage(c, "--%s '%s': wants %s%s", o->name, text, wanted,
                          cli_dash_hint(&hint, text, strlen(text)));
     return CLI_DONE;

@@ -52,7 +52,7 @@ static int add_folder(cli *c, const cli_option *option, const char *folder)
 {
     char path[4096];
     bool begun = true;
-    for (const char *const *name = c->command->files; *name; name++) {
+    for (const char *const *name = c->command->files; name && *name; name++) {
         if (!**name) {
             begun = false;
             continue;
@@ -113,7 +113,7 @@ static int sweep_folder(cli *c, const char *folder)
 {
     uint64_t removed = 0;
     char path[4096];
-    for (const char *const *name = c->command->files; *name; name++)
+    for (const char *const *name = c->command->files; name && *name; name++)
         if (**name && cli_path_in(c, folder, *name, path) == CLI_DONE)
             removed += wte_writer_sweep(path);
     if (removed && c->verbose)

@@ -65,21 +65,9 @@ static void put_number(printed *p, const char *fmt, double value, char point)
 
 static void make_word(rng *r, char *word, int row, bool wild)
 {
-    static const char *const some[] = { "the",
-                                        ",",
-                                        "don't",
-                                        "#",
-                                        "\"",
-                                        "a\"b",
-                                        "Stra\xc3\x9f"
-                                        "e",
-                                        "%",
-                                        "[UNK]",
-                                        "-",
-                                        ".",
-                                        "\xe2\x80\xa8",
-                                        "C++",
-                                        "x;y" };
+    static const char *const some[] = { "the",         ",",  "don't", "#", "\"", "a\"b",
+                                        "Gru\xc3\x9f", "%",  "[UNK]", "-", ".",  "\xe2\x80\xa8",
+                                        "C++",         "x;y" };
     const uint32_t n = sizeof some / sizeof *some;
     if (wild && draw(r, 5) == 0)
         snprintf(word, WORD_MAX, "%s", some[draw(r, n)]);

@@ -284,7 +284,8 @@ static void a_handler_removes_what_is_unfinished(void **state)
         wte_error err;
         wte_writer *w, *done;
         wte_transaction *t;
-        signal(SIGTERM, on_signal);
+        const struct sigaction action = { .sa_handler = on_signal };
+        if (sigaction(SIGTERM, &action, NULL) != 0) _exit(97);
         if (wte_writer_create(in("done"), &done, &err) != WTE_OK ||
             wte_writer_commit(done, &err) != WTE_OK ||
             wte_writer_create(in("a"), &w, &err) != WTE_OK ||

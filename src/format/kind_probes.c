@@ -74,7 +74,7 @@ bool wte__probe_hnswlib(const wte__head *head)
 {
     uint64_t v[6];
     if (head->n < 96) return false;
-    for (int i = 0; i < 6; i++) v[i] = load(head->bytes + 8 * i, 8);
+    for (size_t i = 0; i < 6; i++) v[i] = load(head->bytes + 8 * i, 8);
     return v[0] == 0 && v[1] > 0 && v[2] <= v[1] && v[3] > 16 && v[3] < 1u << 24 &&
            v[4] == v[3] - 8 && v[5] > 0 && v[5] < v[4] && v[2] <= head->size / v[3];
 }

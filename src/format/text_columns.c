@@ -25,7 +25,7 @@ static void count_words(const wte__text_decision *d, uint64_t column, size_t *wo
     wte_bytes field;
     bool quoted;
     size_t next, n = 0;
-    uint64_t value, start = 0;
+    uint64_t value = 0, start = 0;
     *words = 0;
     *steps = true;
     for (size_t at = 0; at < d->text.size && n < WTE__TEXT_SURVEY_LINES; at += next, n++) {

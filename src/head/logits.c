@@ -15,7 +15,7 @@ wte_status wte_head_need(const wte_rows *table, const wte_hidden *hidden,
     wte_head_options o;
     if (least) *least = 0;
     WTE_TRY(wte__need_out(best, sizeof *best, "wte_head_need: best", err));
-    WTE_TRY(wte__need(least, "wte_head_need: least", err));
+    if (!least) return wte__need(NULL, "wte_head_need: least", err);
     WTE_TRY(wte__head_check(table, hidden, opt, &o, err));
     wte__survey_need(table, hidden, &o, least, best);
     /* logits themselves take all vectors at once where they can */

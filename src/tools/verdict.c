@@ -293,7 +293,7 @@ void wte_diagnosis_add_up(const wte_diagnosis *d, uint64_t n, wte_diagnosis_sum 
     if (out->label[WTE_LABEL_OTHER_ROW]) find_offset(d, n, out);
     const uint64_t match = out->label[WTE_LABEL_MATCH];
     char by[48];
-    if (match == n)
+    if (match == n || !d)
         say(out->text, sizeof out->text, "all %" PRIu64 " vectors match", n);
     else if (out->off_by)
         say(out->text, sizeof out->text,

@@ -70,7 +70,7 @@ wte_status wte_optim_state(const wte_optim *o, uint32_t i, const char **name, wt
     state_part part;
     if (name) *name = NULL;
     WTE_TRY(wte__need_out(rows, sizeof *rows, "wte_optim_state: rows", err));
-    WTE_TRY(wte__need(name, "wte_optim_state: name", err));
+    if (!name) return wte__need(NULL, "wte_optim_state: name", err);
     WTE_TRY(wte__need(o, "wte_optim_state: o", err));
     WTE_TRY(check_finished(o, err));
     if (!part_at(o, i, &part))
