@@ -3,6 +3,7 @@
 #include "outputs_check.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -202,11 +203,19 @@ static bool is_in_the_way(const cli *c, const char *name)
  * What has begun is found by its checkpoint, which the trainers know themselves. */
 static int check_target(const cli *c, const char *folder)
 {
-    const bool ours = wte_folder_is_trained(folder);
+    bool ours;
+    wte_error err;
+    int code = CLI_DONE;
     const struct dirent *e;
     DIR *list = opendir(folder);
-    int code = CLI_DONE;
-    while (list && !code && (e = readdir(list))) {
+    if (!list && errno == ENOENT) return CLI_DONE;
+    if (!list) return cli_say_fail(c, CLI_OUTPUT, "%s: %s", folder, strerror(errno));
+    const wte_status status = wte_folder_is_trained(folder, &ours, &err);
+    if (status != WTE_OK) code = cli_fail(c, status, CLI_OUTPUT, &err);
+    while (!code) {
+        errno = 0;
+        e = readdir(list);
+        if (!e) break;
         const char *name = e->d_name;
         const wte_file_use use = wte_model_file_use(name);
         if (ours ? is_in_the_way(c, name)
@@ -219,7 +228,8 @@ static int check_target(const cli *c, const char *folder)
                                     "another folder",
                              folder, name, c->command->name);
     }
-    if (list) closedir(list);
+    if (!code && errno) code = cli_say_fail(c, CLI_OUTPUT, "%s: %s", folder, strerror(errno));
+    closedir(list);
     return code;
 }
 

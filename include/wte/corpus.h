@@ -92,8 +92,9 @@ typedef struct wte_train_watch {
     void *ctx;
 } wte_train_watch;
 /** Whether the folder holds the result of a trainer of this library (wte_words_save, wte_lm_save),
- *  by its config.json. False also when that cannot be read. */
-WTE_API bool wte_folder_is_trained(const char *folder);
+ *  by its config.json; *trained is false where there is none. One that cannot be read is an error:
+ *  WTE_E_IO, WTE_E_LIMIT, WTE_E_MEMORY. */
+WTE_API wte_status wte_folder_is_trained(const char *folder, bool *trained, wte_error *err);
 
 #ifdef __cplusplus
 }

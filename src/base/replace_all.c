@@ -143,10 +143,15 @@ static void undo(step *steps, size_t n)
 {
     for (size_t i = n; i-- > 0;) {
         if (!steps[i].renamed) continue;
-        if (steps[i].backup[0] && rename(steps[i].backup, steps[i].r->target) == 0)
-            steps[i].backup[0] = '\0';
-        else if (!steps[i].r->exists)
-            (void)unlink(steps[i].r->target);
+        const char *backup = steps[i].backup, *target = steps[i].r->target;
+        if (!steps[i].r->exists) {
+            (void)unlink(target);
+        } else if (backup[0] && rename(backup, target) != 0) {
+            /* where nothing can be renamed any more; a backup that is no use stays, with all in it
+             */
+            if (unlink(target) == 0 && link(backup, target) == 0) (void)unlink(backup);
+        }
+        steps[i].backup[0] = '\0';
     }
 }
 
@@ -285,7 +290,7 @@ static wte_status go_on(int folder, const char *path, const char *journal, size_
 
 static wte_status recover(int folder, int fd, const char *path, wte_error *err)
 {
-    char *journal;
+    char *journal, shown[WTE__NAME_SHOWN];
     struct stat st;
     if (fstat(fd, &st) != 0 || !is_trusted(folder, &st)) return WTE_OK;
     while (flock(fd, LOCK_EX) != 0 && errno == EINTR) continue; /* of a process that is at it */
@@ -294,11 +299,22 @@ static wte_status recover(int folder, int fd, const char *path, wte_error *err)
     const size_t cap = (size_t)st.st_size + 1, starts = strlen(journal_start);
     journal = wte__alloc(NULL, cap);
     if (!journal) return wte__no_memory(err, cap, "a journal");
-    const ssize_t n = pread(fd, journal, cap - 1, 0);
+    size_t n = 0;
+    ssize_t got = 1;
+    while (n < cap - 1 && got > 0) {
+        got = pread(fd, journal + n, cap - 1 - n, (off_t)n);
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0)
+            n += (size_t)got;
+    }
     wte_status status = WTE_OK;
-    if (n >= 0 && is_decided(journal, (size_t)n))
-        status = go_on(folder, path, journal, (size_t)n, err);
-    else if (n >= 0 && memcmp(journal, journal_start, (size_t)n < starts ? (size_t)n : starts) == 0)
+    if (got < 0)
+        status = wte__fail_os(err, WTE_E_IO, errno, "%s/%s: cannot be read",
+                              wte__show_path(shown, path), JOURNAL);
+    else if (is_decided(journal, n))
+        status = go_on(folder, path, journal, n, err);
+    else if (memcmp(journal, journal_start, n < starts ? n : starts) == 0)
         (void)unlinkat(folder, JOURNAL, 0); /* cut: nothing was renamed yet */
     wte__free(NULL, journal, cap);
     return status;
@@ -310,11 +326,15 @@ wte_status wte__replace_recover(const char *folder, wte_error *err)
     char path[WTE_LIMIT_PATH];
     if (!wte__path_join(path, folder, JOURNAL)) return WTE_OK;
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO))
+        return wte__path_cannot_open(path, errno, err);
     if (fd < 0) return WTE_OK;
     const int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir >= 0) {
         status = recover(dir, fd, folder, err);
         close(dir);
+    } else {
+        status = wte__path_cannot_open(folder, errno, err);
     }
     close(fd);
     return status;

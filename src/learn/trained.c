@@ -38,20 +38,24 @@ wte_status wte__trained_config(wte_transaction *t, const char *folder, const cha
     return wte_writer_commit(w, err);
 }
 
-bool wte_folder_is_trained(const char *folder)
+wte_status wte_folder_is_trained(const char *folder, bool *trained, wte_error *err)
 {
     static const char *const starts[] = { WTE__TRAINED_SKIP_GRAM, WTE__TRAINED_CBOW,
                                           WTE__TRAINED_LM };
-    char path[WTE_LIMIT_PATH], *text;
+    char path[WTE_LIMIT_PATH], shown[WTE__NAME_SHOWN], *text;
     uint64_t bytes;
-    bool trained = false;
-    if (!folder || wte__replace_recover(folder, NULL) != WTE_OK ||
-        !wte__path_join(path, folder, "config.json") ||
-        wte__file_load(path, WTE_LIMIT_CONFIG, WTE__FIXED_LIMIT, NULL, &text, &bytes, NULL) !=
-            WTE_OK)
-        return false;
+    bool there;
+    WTE_TRY(wte__need_out(trained, sizeof *trained, "wte_folder_is_trained: trained", err));
+    WTE_TRY(wte__need(folder, "wte_folder_is_trained: folder", err));
+    if (!wte__path_join(path, folder, "config.json"))
+        return wte__fail(err, WTE_E_IO, WTE_NOWHERE, "%s: the path is too long",
+                         wte__show_path(shown, folder));
+    WTE_TRY(wte__replace_recover(folder, err));
+    WTE_TRY(wte__path_optional(path, &there, NULL, err));
+    if (!there) return WTE_OK;
+    WTE_TRY(wte__file_load(path, WTE_LIMIT_CONFIG, WTE__FIXED_LIMIT, NULL, &text, &bytes, err));
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        trained |= strncmp(text, starts[i], strlen(starts[i])) == 0;
+        *trained |= strncmp(text, starts[i], strlen(starts[i])) == 0;
     wte__free(NULL, text, (size_t)bytes + 1);
-    return trained;
+    return WTE_OK;
 }
