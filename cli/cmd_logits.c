@@ -319,8 +319,8 @@ static int check_sampling(cli *c, logits_job *j)
     if (!(top_p >= 0 && top_p <= 1)) return cli_refuse_value(c, "top-p", "wants 0 to 1");
     if (!(min_p >= 0 && min_p <= 1)) return cli_refuse_value(c, "min-p", "wants 0 to 1");
     j->sample.temperature = (float)temperature;
-    j->sample.top_p = (float)top_p;
-    j->sample.min_p = (float)min_p;
+    j->sample.top_p = top_p;
+    j->sample.min_p = min_p;
     j->sample.top_k = top_k > UINT32_MAX ? 0 : (uint32_t)top_k;
     return CLI_DONE;
 }

@@ -117,8 +117,8 @@ static void print_hidden(const logits_job *j)
     if (j->kind == LOGITS_SAMPLE)
         printf("  drawn     temperature %g, top-k %" PRIu32 ", top-p %g, min-p %g, seed %" PRIu64
                " (0 = off)\n",
-               (double)j->sample.temperature, j->sample.top_k, (double)j->sample.top_p,
-               (double)j->sample.min_p, j->sample.seed);
+               (double)j->sample.temperature, j->sample.top_k, j->sample.top_p, j->sample.min_p,
+               j->sample.seed);
 }
 
 static void print_text(const logits_job *j, uint64_t vector, uint64_t at)
@@ -199,8 +199,8 @@ static void json_begin(cli_json *json, const logits_job *j)
         cli_json_short(json, "sample");
         cli_json_f32(json, "temperature", j->sample.temperature);
         cli_json_unsigned(json, "top_k", j->sample.top_k);
-        cli_json_f32(json, "top_p", j->sample.top_p);
-        cli_json_f32(json, "min_p", j->sample.min_p);
+        cli_json_f64(json, "top_p", j->sample.top_p);
+        cli_json_f64(json, "min_p", j->sample.min_p);
         cli_json_unsigned(json, "seed", j->sample.seed);
         cli_json_close(json);
     }

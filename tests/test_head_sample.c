@@ -42,10 +42,10 @@ static double *probabilities(const float *logits, uint64_t rows, const wte_sampl
     qsort(list, (size_t)rows, sizeof *list, by_probability);
     uint64_t n = how->top_k && how->top_k < rows ? how->top_k : rows, stay = 0;
     for (uint64_t i = 0; i < n; i++) sum += list[i].p;
-    const double share = how->top_p > 0 ? (double)how->top_p : 1;
+    const double share = how->top_p > 0 ? how->top_p : 1;
     while (stay < n && (how->top_p == 0 || how->top_p == 1 || walked < share * sum))
         walked += list[stay++].p;
-    while (stay > 1 && list[stay - 1].p < (double)how->min_p * list[0].p) walked -= list[--stay].p;
+    while (stay > 1 && list[stay - 1].p < how->min_p * list[0].p) walked -= list[--stay].p;
     for (uint64_t i = 0; i < stay; i++) p[list[i].id] = list[i].p / walked;
     free(list);
     return p;
@@ -116,8 +116,8 @@ static void rows_come_as_often_as_their_probability_says(void **state)
 static void top_k_top_p_and_min_p_leave_what_they_should(void **state)
 {
     (void)state;
-    static const float shares[][2] = { { 0, 0 },        { 0.5f, 0 },  { 0.9f, 0 },  { 0, 0.3f },
-                                       { 0.95f, 0.2f }, { 1, 0.05f }, { 1e-6f, 0 }, { 0, 1 } };
+    static const double shares[][2] = { { 0, 0 },      { 0.5, 0 },  { 0.9, 0 },  { 0, 0.3 },
+                                        { 0.95, 0.2 }, { 1, 0.05 }, { 1e-6, 0 }, { 0, 1 } };
     static const uint32_t ks[] = { 0, 1, 3, 40, 9000 };
     head_case c = repeated(1000, 6, 300, 3);
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
@@ -141,7 +141,7 @@ static void flat_distributions_are_drawn_from_in_full(void **state)
     wte_sample_options how = WTE_SAMPLE_OPTIONS_INIT;
     for (uint64_t i = 0; i < c.dim * c.n; i++) c.h[i] *= 0.01f;
     float *logits = head_logits(&c, NULL);
-    how.top_p = 0.6f;
+    how.top_p = 0.6;
     double *p = probabilities(logits, c.rows, &how);
     bool low = false;
     for (how.seed = 0; how.seed < 12; how.seed++) {
@@ -168,11 +168,44 @@ static void masked_rows_are_never_drawn(void **state)
     wte_sample_options how = WTE_SAMPLE_OPTIONS_INIT;
     opt.n_valid = 100;
     for (int i = 0; i < 4; i++) {
-        how.top_p = i & 1 ? 0.7f : 0;
+        how.top_p = i & 1 ? 0.7 : 0;
         how.top_k = i & 2 ? 900 : 0;
         check_how(&c, &opt, &how);
     }
     head_case_free(&c);
+}
+
+/* As many ranks as p says, typed as a decimal: k of n alike have k / n of all, whatever f32 and f64
+ * make of that number, and rows behind them are no better for being alike. */
+static void top_p_ends_at_the_rank_that_reaches_it(void **state)
+{
+    (void)state;
+    enum { DRAWS = 4000, MOST = 5000 };
+    static const uint64_t sizes[] = { 10, 100, 1000, MOST };
+    static float ones[MOST], vectors[DRAWS];
+    static uint64_t ids[DRAWS];
+    for (size_t i = 0; i < MOST; i++) ones[i] = 1;
+    for (size_t i = 0; i < DRAWS; i++) vectors[i] = 0.25f;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const uint64_t n = sizes[s], step = n <= 100 ? 1 : n / 10;
+        const wte_rows table = {
+            .data = ones, .rows = n, .cols = 1, .row_bytes = sizeof *ones, .dtype = WTE_F32
+        };
+        const wte_hidden hidden = {
+            .data = vectors, .dtype = WTE_F32, .n = n <= 1000 ? DRAWS : 20, .dim = 1
+        };
+        for (uint64_t k = step; k < n; k += step) {
+            wte_sample_options how = WTE_SAMPLE_OPTIONS_INIT;
+            char typed[32];
+            uint64_t most = 0;
+            snprintf(typed, sizeof typed, "%.4f", (double)k / (double)n);
+            how.top_p = strtod(typed, NULL);
+            assert_ok(wte_head_sample(&table, &hidden, NULL, &how, ids, &err), err);
+            for (size_t i = 0; i < hidden.n; i++) most = ids[i] > most ? ids[i] : most;
+            assert_true(most < k);
+            assert_true(n > 100 || most == k - 1);
+        }
+    }
 }
 
 static void temperature_zero_takes_the_largest(void **state)
@@ -198,7 +231,7 @@ static void draws_do_not_depend_on_threads_memory_or_company(void **state)
         wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
         wte_sample_options how = WTE_SAMPLE_OPTIONS_INIT;
         how.top_k = i == 1 ? 20 : 0;
-        how.min_p = i == 2 ? 0.001f : 0;
+        how.min_p = i == 2 ? 0.001 : 0;
         how.seed = UINT64_C(0x123456789abcdef0);
         uint64_t one[150], other[150], alone;
         assert_ok(wte_head_sample(&c.table, &c.hidden, &opt, &how, one, &err), err);
@@ -264,7 +297,7 @@ static void bad_calls_are_refused(void **state)
         refuse(&c, &how, WTE_E_ARGUMENT, WTE_NOWHERE, "a temperature of ");
     }
     how = init;
-    how.top_p = 1.5f;
+    how.top_p = 1.5;
     refuse(&c, &how, WTE_E_ARGUMENT, WTE_NOWHERE, "top_p is 1.5, but a share is from 0 to 1");
     how = init;
     how.min_p = NAN;
@@ -298,7 +331,7 @@ static void memory_is_what_was_said_and_may_fail(void **state)
         wte_sample_options how = WTE_SAMPLE_OPTIONS_INIT;
         wte_status status = WTE_E_MEMORY;
         uint64_t ids[3], least, best;
-        how.top_p = way == 1 ? 0.5f : 0;
+        how.top_p = way == 1 ? 0.5 : 0;
         how.top_k = way == 2 ? 5 : 0;
         assert_ok(wte_head_need(&c.table, &c.hidden, &opt, &least, &best, &err), err);
         for (size_t i = 0; status != WTE_OK; i++) {
@@ -321,6 +354,7 @@ static const struct CMUnitTest tests[] = {
     TEST("top k, top p and min p leave what they should",
          top_k_top_p_and_min_p_leave_what_they_should),
     TEST("flat distributions are drawn from in full", flat_distributions_are_drawn_from_in_full),
+    TEST("top p ends at the rank that reaches it", top_p_ends_at_the_rank_that_reaches_it),
     TEST("masked rows are never drawn", masked_rows_are_never_drawn),
     TEST("temperature 0 takes the largest", temperature_zero_takes_the_largest),
     TEST("draws do not depend on threads, memory or company",

@@ -131,9 +131,11 @@ typedef struct wte_sample_options {
     size_t struct_size;
     float temperature; /* > 0; 0 = greedy */
     uint32_t top_k;    /* 0 = all rows, else the k largest logits stay */
-    float top_p;   /* 0 or 1 = off: the fewest of the largest whose probabilities reach p stay */
-    float min_p;   /* 0 = off: those of at least min_p times the largest probability stay */
-    uint64_t seed; /* hidden vector i draws with a stream of its own: seed and first + i */
+    double top_p;      /* 0 or 1 = off: the fewest of the largest whose probabilities reach p stay;
+                        * among equal logits those of smaller ids. Sums that differ by less than
+                        * 1e-12 are equal, so that 7 of 100 alike reach 0.07 */
+    double min_p;      /* 0 = off: those of at least min_p times the largest probability stay */
+    uint64_t seed;     /* hidden vector i draws with a stream of its own: seed and first + i */
     uint64_t first;
 } wte_sample_options;
 #define WTE_SAMPLE_OPTIONS_INIT                                                                    \

@@ -3,8 +3,10 @@
  *
  * Three ways. With top k, the list of the k largest logits is all there is to draw from. With top p
  * or min p alone, the largest LISTED logits nearly always hold what stays; where they do not, the
- * logits of that one hidden vector are computed once more and kept. With neither, a tile is drawn
- * by the sums of the tiles, its logits are computed once more, and a row of it is drawn. */
+ * logits of that one hidden vector are computed once more and kept: they do not hold it, too, when
+ * the sum of the tiles, which is rounded, cannot tell on which rank p is reached. With neither, a
+ * tile is drawn by the sums of the tiles, its logits are computed once more, and a row of it is
+ * drawn. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -16,6 +18,11 @@
 
 /* Logits that are kept for top p and min p. */
 #define LISTED 1024u
+/* The total of the tiles is known to this share of it, a sum in f64 to the second: two sums that
+ * are nearer than that are equal, so that 7 of 100 alike reach a p of 0.07, which f64 holds as
+ * more. */
+#define TILES_ERROR 1e-5
+#define SUM_ERROR   1e-12
 
 typedef enum state { EMPTY, NOT_FINITE, DRAWN, IN_TILE, UNFINISHED } state;
 
@@ -40,22 +47,25 @@ typedef struct sampler {
 } sampler;
 
 /* Which of n ranked logits is drawn, after top p and min p; `total` is the weight of all that there
- * are before. False when the list may end too early: then `whole` is false. */
+ * are before, known to a share of `error`. False when the list may end too early, and then `whole`
+ * is false, or when the error decides. */
 static bool draw_from(const sampler *p, const uint64_t *list, size_t n, bool whole, draw *d,
-                      double total)
+                      double total, double error)
 {
     const wte_sample_options *how = &p->how;
     const bool top_p = how->top_p > 0 && how->top_p < 1;
+    const double reached = how->top_p * total, least = how->min_p * (1 - SUM_ERROR);
     const double times = (double)p->times, top = (double)wte__key_logit(list[0]);
     double sum = 0, walked = 0;
     size_t stay = 0;
     bool cut = whole;
     for (; stay < n; stay++) {
         const double weight = exp(((double)wte__key_logit(list[stay]) - top) * times);
-        cut = cut || (how->min_p > 0 && weight < (double)how->min_p);
-        if (list[stay] < WTE__KEY_FINITE || (stay && weight < (double)how->min_p)) break;
+        cut = cut || (how->min_p > 0 && weight < least);
+        if (list[stay] < WTE__KEY_FINITE || (stay && weight < least)) break;
         sum += weight;
-        if (!top_p || sum < (double)how->top_p * total) continue;
+        if (!top_p || sum < reached - error * total) continue;
+        if (error > SUM_ERROR && sum < reached + error * total) return false;
         cut = true;
         stay++;
         break;
@@ -106,13 +116,13 @@ static void look(void *ctx, uint64_t hidden, const wte__found *f)
         draw_tile(p, hidden - p->s.first, d);
     } else {
         const bool whole = p->how.top_k > 0 || f->n_list == p->s.sweep.table->rows;
-        double total = d->total;
-        if (p->how.top_k > 0) total = 0;
-        for (uint32_t i = 0; p->how.top_k > 0 && i < f->n_list; i++)
+        double total = whole ? 0 : d->total;
+        for (uint32_t i = 0; whole && i < f->n_list; i++)
             if (f->list[i] >= WTE__KEY_FINITE)
                 total +=
                     exp(((double)wte__key_logit(f->list[i]) - (double)f->most) * (double)p->times);
-        if (!draw_from(p, f->list, f->n_list, whole, d, total)) d->state = UNFINISHED;
+        if (!draw_from(p, f->list, f->n_list, whole, d, total, whole ? SUM_ERROR : TILES_ERROR))
+            d->state = UNFINISHED;
     }
 }
 
@@ -175,15 +185,17 @@ static wte_status finish_list(const sampler *p, uint64_t at, uint64_t fixed, dra
     sweep.o.work_bytes = fixed - bytes;
     const wte_status status = wte__sweep_run(&sweep, err);
     size_t n = 0;
+    long double total = 0;
     for (uint64_t r = 0; status == WTE_OK && r < rows; r++) {
         if (wte__head_masks(&sweep.o, r)) continue;
         list[n++] = wte__key(sweep.logits[r], r);
+        total += (long double)exp(((double)sweep.logits[r] - (double)d->most) * (double)p->times);
     }
     for (size_t k = (size_t)8 * LISTED; status == WTE_OK; k *= 8) {
         if (k > n) k = n;
         wte__rank_select(list, n, k);
         wte__rank_sort(list, k);
-        if (draw_from(p, list, k, k == n, d, d->total)) break;
+        if (draw_from(p, list, k, k == n, d, (double)total, SUM_ERROR)) break;
     }
     wte__free(a, list, bytes);
     return status;
@@ -211,11 +223,11 @@ static wte_status finish_block(sampler *p, uint64_t fixed, uint64_t *ids, wte_er
     return WTE_OK;
 }
 
-static wte_status check_share(float share, const char *name, wte_error *err)
+static wte_status check_share(double share, const char *name, wte_error *err)
 {
     if (share >= 0 && share <= 1) return WTE_OK;
     return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "head: %s is %g, but a share is from 0 to 1",
-                     name, (double)share);
+                     name, share);
 }
 
 static wte_status check_how(sampler *p, const wte_sample_options *given, wte_error *err)
