@@ -381,7 +381,7 @@ static int run(cli *c)
     if (code) return code;
     code = cli_open_model(
         c, c->words[0],
-        cli_vocab_for(c->words + 1, c->n_words - 1, cli_given(c, "token"), CLI_VOCAB_CHEAP),
+        cli_vocab_for(c->words + 1, c->n_words - 1, cli_given(c, "token"), CLI_VOCAB_NONE),
         &j.model);
     if (!code) code = cli_input_table(c, j.model, &j.table);
     if (!code) code = read_ids(&j);

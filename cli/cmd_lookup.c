@@ -201,8 +201,8 @@ static int open_all(lookup_job *job)
     bool binary = cli_given(c, "npy") || cli_given(c, "raw");
     cli_vocab vocab =
         cli_vocab_for(c->words + 1, c->n_words - 1,
-                      cli_given(c, "token") || cli_given(c, "unknown"), CLI_VOCAB_CHEAP);
-    if (binary && vocab == CLI_VOCAB_CHEAP) vocab = CLI_VOCAB_NONE;
+                      cli_given(c, "token") || cli_given(c, "unknown"), CLI_VOCAB_ALL);
+    if (binary && vocab == CLI_VOCAB_ALL) vocab = CLI_VOCAB_NONE;
     int code = cli_open_model(c, c->words[0], vocab, &job->model);
     if (!code) code = cli_input_table(c, job->model, &job->table);
     if (code) return code;

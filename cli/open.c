@@ -13,30 +13,6 @@
 #include "out.h"
 #include "outputs.h"
 
-/* A vocabulary is read by default when that costs no more than a few milliseconds. */
-#define CHEAP_VOCAB_BYTES (4u << 20)
-
-/* Looks where wte_model_open looks: in the directory, or beside the file. */
-static bool vocab_is_cheap(const char *path)
-{
-    static const char *const names[] = { "tokenizer.json", "vocab.json", "vocab.txt" };
-    struct stat st;
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    const char *join = "";
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        folder = (int)strlen(path);
-        join = "/";
-    }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char file[4096];
-        int used = snprintf(file, sizeof file, "%.*s%s%s", folder, path, join, names[i]);
-        if (used < 0 || used >= (int)sizeof file) return false;
-        if (stat(file, &st) == 0 && st.st_size > (off_t)CHEAP_VOCAB_BYTES) return false;
-    }
-    return true;
-}
-
 void cli_file_options(const cli *c, wte_file_options *out)
 {
     *out = (wte_file_options)WTE_FILE_OPTIONS_INIT;
@@ -130,9 +106,7 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
     opt.file = &file;
     opt.tensor = cli_text(c, "tensor");
     opt.head = cli_text(c, "head");
-    bool wanted = vocab == CLI_VOCAB_ALL || vocab == CLI_VOCAB_NEEDED ||
-                  (vocab == CLI_VOCAB_CHEAP && (c->verbose || vocab_is_cheap(path)));
-    opt.without_vocab = !wanted;
+    opt.without_vocab = vocab == CLI_VOCAB_NONE;
     cli_unsigned(c, "max-vocab", 0, &opt.max_vocab_bytes);
     cli_reading(path);
     cli_progress progress;

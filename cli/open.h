@@ -8,7 +8,6 @@
 /* Whether token texts are wanted. */
 typedef enum cli_vocab {
     CLI_VOCAB_NONE,
-    CLI_VOCAB_CHEAP, /* only when the tokenizer file is small, or --verbose */
     CLI_VOCAB_ALL,
     CLI_VOCAB_NEEDED /* the command itself tells what is wrong with it */
 } cli_vocab;
