@@ -45,11 +45,23 @@ static inline wte_table *noise_table(uint64_t rows, uint64_t cols, wte_dtype dty
     return t;
 }
 
+/* The settings of a test name what matters to it; numbers that they leave at 0 are the kind's own.
+ */
+static inline wte_optim_options own_for_zero(wte_optim_options opt)
+{
+    double *const numbers[] = { &opt.lr, &opt.eps, &opt.beta1, &opt.beta2 };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (*numbers[i] == 0) *numbers[i] = WTE_OPTIM_OWN;
+    return opt;
+}
+
 static inline wte_optim *optim_of(wte_table *t, const wte_optim_options *opt)
 {
+    const wte_optim_options init = WTE_OPTIM_OPTIONS_INIT,
+                            settings = own_for_zero(opt ? *opt : init);
     wte_optim *o;
     wte_error err;
-    assert_ok(wte_optim_create(t, opt, &o, &err), err);
+    assert_ok(wte_optim_create(t, &settings, &o, &err), err);
     return o;
 }
 

@@ -111,6 +111,7 @@ class OptimOptions(c.Structure):
     _fields_ += [("pool", c.c_void_p), ("allocator", c.c_void_p)]
 
 
+OWN = -1.0  # WTE_OPTIM_OWN
 SGD, ADAM, ADAMW, LAZY_ADAM, ADAGRAD, ROWWISE_ADAGRAD, ADAFACTOR = range(7)
 
 
@@ -236,7 +237,8 @@ class Library:
 
     def optim(self, table, **options):
         """An optimizer of a table; to be freed with optim_free, before it."""
-        made, given = c.c_void_p(), OptimOptions(struct_size=c.sizeof(OptimOptions), **options)
+        own = {"lr": OWN, "beta1": OWN, "beta2": OWN, "eps": OWN}
+        made, given = c.c_void_p(), OptimOptions(struct_size=c.sizeof(OptimOptions), **own | options)
         self.call("optim_create", table, c.byref(given), c.byref(made))
         return made
 

@@ -404,6 +404,36 @@ typedef struct refusal {
         }                                                                                          \
     }
 
+/* By hand: with a rate of 0 nothing moves; with an eps and betas of 0 the first step of Adam is the
+ * rate itself against the sign of the gradient, and so is that of Adagrad. */
+static void numbers_of_zero_are_taken_as_given(void **state)
+{
+    (void)state;
+    static const float start[2] = { 1, 2 }, g[2] = { 0x1p-40f, -0x1p-60f };
+    static const int64_t id = 0;
+    static const wte_optim_kind kinds[] = { WTE_OPTIM_SGD, WTE_OPTIM_ADAM, WTE_OPTIM_ADAMW,
+                                            WTE_OPTIM_LAZY_ADAM, WTE_OPTIM_ADAGRAD };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int rate = 0; rate < 2; rate++) {
+            wte_optim_options opt = WTE_OPTIM_OPTIONS_INIT;
+            wte_table *t = table_of(1, 2, WTE_F32);
+            wte_optim *o;
+            wte_error err;
+            opt.kind = kinds[k];
+            opt.lr = rate ? 0.5 : 0;
+            opt.eps = opt.beta1 = opt.beta2 = 0;
+            set_values(t, start);
+            assert_ok(wte_optim_create(t, &opt, &o, &err), err);
+            assert_ok(step_by(o, t, BY_SPARSE, some_ids(&id, 1), g, &err), err);
+            finish(o);
+            const bool moves = rate && kinds[k] != WTE_OPTIM_SGD;
+            assert_float_equal(value_at(t, 0), moves ? 0.5 : 1, 0);
+            assert_float_equal(value_at(t, 1), moves ? 2.5 : 2, 0);
+            wte_optim_free(o);
+            wte_table_free(t);
+        }
+}
+
 static void settings_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
@@ -414,7 +444,7 @@ static void settings_that_make_no_sense_are_refused(void **state)
         REFUSED("lr is -0.1", .lr = -0.1),
         REFUSED("lr is nan", .lr = (double)NAN),
         REFUSED("lr is inf", .lr = (double)INFINITY),
-        REFUSED("eps is -1", .eps = -1),
+        REFUSED("eps is -2", .eps = -2),
         REFUSED("momentum is -0.5", .momentum = -0.5),
         REFUSED("momentum is 1,", .momentum = 1),
         REFUSED("dampening is -1", .dampening = -1),
@@ -439,13 +469,14 @@ static void settings_that_make_no_sense_are_refused(void **state)
     };
     wte_table *t = table_of(4, 2, WTE_F32);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const wte_optim_options opt = own_for_zero(all[i].opt);
         wte_optim *o = (wte_optim *)t;
         uint64_t bytes = 1;
         wte_error err;
-        assert_fails(wte_optim_create(t, &all[i].opt, &o, &err), err, all[i].status, WTE_NOWHERE,
+        assert_fails(wte_optim_create(t, &opt, &o, &err), err, all[i].status, WTE_NOWHERE,
                      all[i].part);
         assert_null(o);
-        assert_fails(wte_optim_need(4, 2, WTE_F32, &all[i].opt, &bytes, &err), err, all[i].status,
+        assert_fails(wte_optim_need(4, 2, WTE_F32, &opt, &bytes, &err), err, all[i].status,
                      WTE_NOWHERE, all[i].part);
         assert_int_equal(bytes, 0);
     }
@@ -526,6 +557,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_with_a_gradient_that_is_no_number_are_left_as_they_are),
         cmocka_unit_test(adafactor_leaves_them_out_of_its_means),
         cmocka_unit_test(decay_of_touched_rows_is_asked_for),
+        cmocka_unit_test(numbers_of_zero_are_taken_as_given),
         cmocka_unit_test(settings_that_make_no_sense_are_refused),
         cmocka_unit_test(tables_that_cannot_be_trained_are_refused),
         cmocka_unit_test(gradients_that_do_not_fit_are_refused),

@@ -104,7 +104,7 @@ static void compare_paths(const wte_optim_options *opt, wte_dtype dtype, const h
 static wte_optim_options with(wte_optim_options opt)
 {
     opt.struct_size = sizeof opt;
-    return opt;
+    return own_for_zero(opt);
 }
 #define SETTING(...) with((wte_optim_options){ __VA_ARGS__ })
 
@@ -128,7 +128,7 @@ static void sparse_steps_of_dense_semantics_equal_dense_ones(void **state)
         SETTING(.kind = WTE_OPTIM_ADAM),
         SETTING(.kind = WTE_OPTIM_ADAM, .weight_decay = 0.01),
         SETTING(.kind = WTE_OPTIM_ADAM, .amsgrad = 1),
-        SETTING(.kind = WTE_OPTIM_ADAM, .beta1 = -1),
+        SETTING(.kind = WTE_OPTIM_ADAM, .beta1 = 1e-300),
         SETTING(.kind = WTE_OPTIM_ADAM, .beta1 = 0.5, .beta2 = 0.3),
         SETTING(.kind = WTE_OPTIM_ADAMW, .weight_decay = 0.01),
         SETTING(.kind = WTE_OPTIM_ADAMW, .weight_decay = 0.01, .amsgrad = 1),

@@ -11,7 +11,7 @@
 static wte_optim_options with(wte_optim_options opt)
 {
     opt.struct_size = sizeof opt;
-    return opt;
+    return own_for_zero(opt);
 }
 #define SETTING(...) with((wte_optim_options){ __VA_ARGS__ })
 

@@ -33,6 +33,9 @@ typedef enum wte_optim_rounding {
     WTE_ROUND_MASTER = 2      /* an f32 copy of the trainable rows is kept as state */
 } wte_optim_rounding;
 
+/** For lr, eps, beta1 and beta2: the kind's own. Every other number is taken as it is, 0 too. */
+#define WTE_OPTIM_OWN (-1.0)
+
 typedef struct wte_optim_options {
     size_t struct_size;
     wte_optim_kind kind;
@@ -42,10 +45,10 @@ typedef struct wte_optim_options {
     uint32_t
         decay_touched; /* 1: weight_decay reaches only the rows of a sparse gradient; without it
                           a kind without dense semantics refuses sparse gradients with decay */
-    double lr;         /* 0 = the kind's own: SGD, ADAM, ADAMW, LAZY_ADAM 1e-3, the rest 1e-2 */
+    double lr;         /* OWN = SGD, ADAM, ADAMW, LAZY_ADAM 1e-3, the rest 1e-2 */
     double momentum, dampening;
-    double beta1, beta2; /* 0 = 0.9, 0.999; what is meant as 0 is given as a negative number */
-    double eps;          /* 0 = 1e-8; Adagrad 1e-10 */
+    double beta1, beta2; /* OWN = 0.9, 0.999 */
+    double eps;          /* OWN = 1e-8; Adagrad 1e-10 */
     double weight_decay, lr_decay, initial_accumulator;
     uint64_t seed; /* of stochastic rounding */
     const uint8_t
@@ -57,8 +60,9 @@ typedef struct wte_optim_options {
 } wte_optim_options;
 #define WTE_OPTIM_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(wte_optim_options), WTE_OPTIM_SGD, WTE_DECAY_OWN, WTE_ROUND_NEAREST, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL                                            \
+        sizeof(wte_optim_options), WTE_OPTIM_SGD, WTE_DECAY_OWN, WTE_ROUND_NEAREST, 0, 0, 0,       \
+            WTE_OPTIM_OWN, 0, 0, WTE_OPTIM_OWN, WTE_OPTIM_OWN, WTE_OPTIM_OWN, 0, 0, 0, 0, NULL, 0, \
+            NULL, NULL                                                                             \
     }
 
 /** Trains one table; as long as both live, nobody else writes to the table. One optimizer for a

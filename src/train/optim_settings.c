@@ -85,10 +85,10 @@ static wte_status check_numbers(const wte_optim_options *o, wte_error *err)
                          o->momentum);
     const double beta[2] = { o->beta1, o->beta2 };
     for (uint32_t i = 0; i < 2; i++)
-        if (!(beta[i] < 1) || isinf(beta[i]))
+        if (!(beta[i] >= 0 && beta[i] < 1))
             return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                             "optimizer: beta%" PRIu32 " is %g, but must be below 1", i + 1,
-                             beta[i]);
+                             "optimizer: beta%" PRIu32 " is %g, but must be from 0 to below 1",
+                             i + 1, beta[i]);
     return WTE_OK;
 }
 
@@ -135,12 +135,12 @@ wte_status wte__optim_settings(const wte_optim_options *given, wte_optim_options
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
                          "optimizer: decay is %d and rounding %d, but both are 0, 1 or 2",
                          (int)out->decay, (int)out->rounding);
-    WTE_TRY(check_numbers(out, err));
     WTE_TRY(check_foreign(out, facts->name, err));
-    if (out->lr == 0) out->lr = facts->lr;
-    if (out->eps == 0) out->eps = facts->eps;
-    out->beta1 = out->beta1 == 0 ? 0.9 : out->beta1 < 0 ? 0 : out->beta1;
-    out->beta2 = out->beta2 == 0 ? 0.999 : out->beta2 < 0 ? 0 : out->beta2;
+    if (out->lr == WTE_OPTIM_OWN) out->lr = facts->lr;
+    if (out->eps == WTE_OPTIM_OWN) out->eps = facts->eps;
+    if (out->beta1 == WTE_OPTIM_OWN) out->beta1 = 0.9;
+    if (out->beta2 == WTE_OPTIM_OWN) out->beta2 = 0.999;
+    WTE_TRY(check_numbers(out, err));
     if (out->decay == WTE_DECAY_OWN)
         out->decay = out->kind == WTE_OPTIM_ADAMW ? WTE_DECAY_DECOUPLED : WTE_DECAY_L2;
     if (out->max_bytes == 0) out->max_bytes = WTE_LIMIT_TABLE_BYTES;
