@@ -359,21 +359,30 @@ static void a_mapping_that_leaves_the_table_is_refused(void **state)
         wte_status status;
         uint64_t where;
         const char *part;
+        bool empty;
     } cases[] = {
         { { "mapping", "I64", 3, 0, far, 8 },
           WTE_E_FORMAT,
           2,
-          "mapping[2] is 2, but the table has rows 0..1" },
-        { { "mapping", "I64", 3, 0, negative, 8 }, WTE_E_FORMAT, 1, "mapping[1] is -1" },
+          "mapping[2] is 2, but the table has rows 0..1",
+          false },
+        { { "mapping", "I64", 3, 0, negative, 8 }, WTE_E_FORMAT, 1, "mapping[1] is -1", false },
         { { "mapping", "F32", 3, 0, NULL, 4 },
           WTE_E_FORMAT,
           WTE_NOWHERE,
-          "must be a list of whole numbers, but has type f32 and rank 1" },
-        { { "mapping", "I32", 3, 1, NULL, 4 }, WTE_E_FORMAT, WTE_NOWHERE, "rank 2" },
+          "must be a list of whole numbers, but has type f32 and rank 1",
+          false },
+        { { "mapping", "I32", 3, 1, NULL, 4 }, WTE_E_FORMAT, WTE_NOWHERE, "rank 2", false },
+        { { "mapping", "I64", 3, 0, far, 8 },
+          WTE_E_FORMAT,
+          0,
+          "mapping[0] is 0, but the table is empty",
+          true },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const stored list[] = { { "embeddings", "F32", 2, 4, numbered(), 4 }, cases[i].mapping };
+        const stored list[] = { { "embeddings", "F32", cases[i].empty ? 0 : 2, 4, numbered(), 4 },
+                                cases[i].mapping };
         const char *dir = make_model(NULL, list, 2);
         wte_model *m = open_model(dir); /* opens: the tensors can still be listed */
         const wte_model_table *t;

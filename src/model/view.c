@@ -40,6 +40,10 @@ static wte_status load_mapping(wte_model *m, const wte_tensor *t, const wte_rows
         WTE_TRY(wte_rows_read_block(source, at, now, stored, err));
         WTE_TRY(wte_convert(t->dtype, stored, WTE_I64, value, now, NULL, err));
         for (size_t i = 0; i < now; i++) {
+            if (map->stored.rows == 0)
+                return wte__fail(err, WTE_E_FORMAT, at + i,
+                                 "%s: mapping[%" PRIu64 "] is %" PRId64 ", but the table is empty",
+                                 m->path, at + i, value[i]);
             if (value[i] < 0 || (uint64_t)value[i] >= map->stored.rows)
                 return wte__fail(err, WTE_E_FORMAT, at + i,
                                  "%s: mapping[%" PRIu64 "] is %" PRId64 ", but the table has rows "
