@@ -184,6 +184,41 @@ static void the_tokenizers_rows_beat_a_dummy(void **state)
     check_family(&f);
 }
 
+/* "ok", or why there is no input table, of two tables under two names. */
+static void check_two(const stored *t, const char *want)
+{
+    const char *dir = make_model(NULL, t, 2);
+    wte_model *m = open_model(dir);
+    const wte_model_table *input;
+    wte_error err;
+    const wte_status status = wte_model_input(m, &input, &err);
+    const char *got = status == WTE_OK ? input->name : err.message;
+    if (!strstr(got, want)) fail_msg("'%s' is not in '%s'", want, got);
+    wte_model_free(m);
+    test_scratch_remove(dir);
+}
+
+static void two_tables_of_equal_evidence_are_refused(void **state)
+{
+    static const float one[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, other[8] = { 1, 2, 3, 4, 5, 6, 7, 9 };
+    (void)state;
+    const stored apart[] = { { "student.embed_tokens.weight", "F32", 4, 2, one, 4 },
+                             { "teacher.embed_tokens.weight", "F32", 4, 2, other, 4 } };
+    check_two(apart, "candidates: 'student.embed_tokens.weight' 4 x 2, "
+                     "'teacher.embed_tokens.weight' 4 x 2: as likely one as the other");
+    const stored copies[] = { { "student.embed_tokens.weight", "F32", 4, 2, one, 4 },
+                              { "teacher.embed_tokens.weight", "F32", 4, 2, one, 4 } };
+    check_two(copies, "student.embed_tokens.weight");
+    const stored shapes[] = { { "user.embedding.weight", "F32", 4, 2, one, 4 },
+                              { "item.embedding.weight", "F32", 2, 2, one, 4 } };
+    check_two(shapes,
+              "candidates: 'item.embedding.weight' 2 x 2, 'user.embedding.weight' 4 x 2: as");
+    /* a name that is nearer to the model's own decides */
+    const stored nearer[] = { { "model.embed_tokens.weight", "F32", 4, 2, one, 4 },
+                              { "ema.embed_tokens.weight", "F32", 4, 2, other, 4 } };
+    check_two(nearer, "model.embed_tokens.weight");
+}
+
 static void memory_that_fails_is_told(void **state)
 {
     (void)state;
@@ -215,6 +250,7 @@ static const struct CMUnitTest tests[] = {
     TEST("projections and foreign heads are no output heads",
          projections_and_foreign_heads_are_no_output_heads),
     TEST("a table of the tokenizer's rows beats a dummy", the_tokenizers_rows_beat_a_dummy),
+    TEST("two tables of equal evidence are refused", two_tables_of_equal_evidence_are_refused),
     TEST("memory that fails is told", memory_that_fails_is_told),
 };
 TEST_MAIN(tests)

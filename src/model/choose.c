@@ -193,6 +193,49 @@ static wte_status best_input(struct wte__find *f, const struct wte__scored **out
     return WTE_OK;
 }
 
+/* Rows of two tables that are compared at the most, spread over them. */
+#define ROWS_COMPARED 16u
+
+/* Whether two matrices of one shape and type have the same bytes in the rows that are looked at. */
+static bool look_alike(const wte_model *m, const struct wte__scored *a, const struct wte__scored *b)
+{
+    wte_rows x, y;
+    unsigned char one[256], other[256];
+    if (wte_file_rows(m->file, a->tensor, &x, NULL) != WTE_OK) return true;
+    if (wte_file_rows(m->file, b->tensor, &y, NULL) != WTE_OK) return true;
+    if (x.rows != y.rows || x.cols != y.cols || x.dtype != y.dtype) return false;
+    const uint64_t row = x.cols * wte_dtype_bytes(x.dtype);
+    const size_t bytes = row < sizeof one ? (size_t)row : sizeof one;
+    const uint64_t step = x.rows / ROWS_COMPARED + 1;
+    for (uint64_t at = 0; at < x.rows; at += step) {
+        if (wte_file_read(m->file, a->tensor, at * row, one, bytes, NULL) != WTE_OK) return true;
+        if (wte_file_read(m->file, b->tensor, at * row, other, bytes, NULL) != WTE_OK) return true;
+        if (memcmp(one, other, bytes) != 0) return false;
+    }
+    return true;
+}
+
+/* A second table for which all speaks that speaks for the first: two students, an actor and a
+ * critic. Which is meant is for the caller to say; copies are one as well as the other. */
+static bool is_doubtful(struct wte__find *f, const struct wte__scored *s)
+{
+    char a[WTE__NAME_SHOWN], b[WTE__NAME_SHOWN];
+    const wte_model *m = f->m;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct wte__scored *t = &f->list[i];
+        if (t->tensor == s->tensor || t->role != s->role || t->score != s->score) continue;
+        if (t->part != s->part || s->packed || t->packed || look_alike(m, s, t)) continue;
+        (void)wte__fail(&f->m->no_input, WTE_E_NOT_FOUND, WTE_NOWHERE,
+                        "%s: no input table found; candidates: '%.60s' %" PRIu64 " x %" PRIu64
+                        ", '%.60s' %" PRIu64 " x %" PRIu64 ": as likely one as the other; name it "
+                        "with --tensor",
+                        m->path, wte__show(a, s->name, s->name_bytes), s->rows, s->dim,
+                        wte__show(b, t->name, t->name_bytes), t->rows, t->dim);
+        return true;
+    }
+    return false;
+}
+
 wte_status wte__choose_input(struct wte__find *f)
 {
     wte_model *m = f->m;
@@ -200,6 +243,7 @@ wte_status wte__choose_input(struct wte__find *f)
     char why[160] = "";
     if (f->opt->tensor) return view_named(f, 0, f->opt->tensor);
     WTE_TRY(best_input(f, &s));
+    if (s && is_doubtful(f, s)) return WTE_OK;
     if (s) return view(f, 0, s, wte__find_explain(f, s));
     s = wte__find_best(f, WTE_ROLE_HEAD);
     bool serves = false;

@@ -111,7 +111,8 @@ static void judge_one_tensor(const wte_model *m, wte_tie *t)
     t->params_tied = product(t->input_rows, t->input_dim);
     t->params_untied = sum(t->params_tied, t->params_tied);
     t->flag_agrees = !untied;
-    const char *alias = m->head_serves_input ? wte__tie_alias(m, m->head.name, WTE_ROLE_INPUT) : NULL;
+    const char *alias =
+        m->head_serves_input ? wte__tie_alias(m, m->head.name, WTE_ROLE_INPUT) : NULL;
     if (alias) {
         judge_alias(m, m->head.name, alias, t);
         return;
