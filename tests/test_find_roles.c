@@ -184,6 +184,74 @@ static void the_tokenizers_rows_beat_a_dummy(void **state)
     check_family(&f);
 }
 
+static void factor_models_name_their_tables(void **state)
+{
+    static const struct {
+        const char *tensors, *part;
+    } cases[] = {
+        { "user_factors.weight 9x4; item_factors.weight 12x4; user_biases.weight 9x1",
+          "candidates: 'item_factors.weight' 12 x 4, 'user_factors.weight' 9 x 4; name" },
+        { "embed_user_GMF.weight 9x4; embed_item_GMF.weight 12x4; MLP_layers.1.weight 8x16",
+          "candidates: 'embed_item_GMF.weight' 12 x 4, 'embed_user_GMF.weight' 9 x 4; name" },
+        { "P.weight 9x4; Q.weight 12x4", "candidates: 'P.weight' 9 x 4, 'Q.weight' 12 x 4; name" },
+        { "emb_l.0.weight 5x4; emb_l.1.weight 6x4; emb_l.2.weight 7x4; emb_l.3.weight 8x4; "
+          "bot_l.0.weight 8x3",
+          "'emb_l.0.weight' 5 x 4, 'emb_l.1.weight' 6 x 4, 'emb_l.2.weight' 7 x 4, ...; name" },
+        { "embeddings.0.weight 5x4; embeddings.1.weight 6x4; mlp.0.weight 8x3",
+          "candidates: 'embeddings.0.weight' 5 x 4, 'embeddings.1.weight' 6 x 4; name" },
+        { "model.sparse_arch.embedding_bag_collection.embedding_bags.t_cat_0.weight 5x4; "
+          "model.sparse_arch.embedding_bag_collection.embedding_bags.t_cat_1.weight 6x4",
+          "'...lection.embedding_bags.t_cat_1.weight' 6 x 4" },
+        /* skip-gram by its names, but the two have other ids */
+        { "u_embeddings.weight 9x4; v_embeddings.weight 12x4",
+          "candidates: 'u_embeddings.weight' 9 x 4, 'v_embeddings.weight' 12 x 4: as likely" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *dir = model_of(NULL, cases[i].tensors);
+        wte_model *m = open_model(dir);
+        const wte_model_table *input;
+        wte_error err;
+        assert_fails(wte_model_input(m, &input, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+                     cases[i].part);
+        /* and they are listed, each once */
+        for (uint64_t a = 0; a < wte_model_candidates(m); a++)
+            for (uint64_t b = 0; b < a; b++)
+                assert_int_not_equal(wte_model_candidate(m, a)->tensor,
+                                     wte_model_candidate(m, b)->tensor);
+        assert_true(wte_model_candidates(m) >= 2);
+        wte_model_free(m);
+        test_scratch_remove(dir);
+    }
+}
+
+static void a_name_alone_makes_no_static_model(void **state)
+{
+    static const struct {
+        const char *config, *tensors, *why;
+    } cases[] = {
+        { NULL, "embeddings 40x8", "a table called embeddings" },
+        { NULL, "0 40x8", "a table called 0" },
+        { CFG, "embeddings 40x8", "a table called embeddings; rows = vocab_size" },
+        { "{\"model_type\": \"model2vec\", \"hidden_dim\": 8}", "embeddings 40x8",
+          "token table of a model2vec static model" },
+        { "{\"architectures\": [\"StaticModel\"]}", "embeddings 40x8",
+          "token table of a model2vec static model" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *dir = model_of(cases[i].config, cases[i].tensors);
+        wte_model *m = open_model(dir);
+        const wte_model_table *input;
+        wte_error err;
+        assert_ok(wte_model_input(m, &input, &err), err);
+        if (strncmp(input->why, cases[i].why, strlen(cases[i].why)) != 0)
+            fail_msg("%s", input->why);
+        wte_model_free(m);
+        test_scratch_remove(dir);
+    }
+}
+
 /* "ok", or why there is no input table, of two tables under two names. */
 static void check_two(const stored *t, const char *want)
 {
@@ -250,6 +318,8 @@ static const struct CMUnitTest tests[] = {
     TEST("projections and foreign heads are no output heads",
          projections_and_foreign_heads_are_no_output_heads),
     TEST("a table of the tokenizer's rows beats a dummy", the_tokenizers_rows_beat_a_dummy),
+    TEST("factor models name their tables", factor_models_name_their_tables),
+    TEST("a name alone makes no static model", a_name_alone_makes_no_static_model),
     TEST("two tables of equal evidence are refused", two_tables_of_equal_evidence_are_refused),
     TEST("memory that fails is told", memory_that_fails_is_told),
 };

@@ -67,6 +67,19 @@ static void put_tensor(char *text, size_t cap, const wte_tensor *t)
              wte_dtype_name(t->dtype));
 }
 
+/* The end of a name that is longer than a message can hold: tables of a list differ there. */
+#define NAME_END 40u
+static const char *name_end(char shown[WTE__NAME_SHOWN], const struct wte__scored *s)
+{
+    wte__show(shown, s->name, s->name_bytes);
+    const size_t n = strlen(shown);
+    if (n <= NAME_END) return shown;
+    char *end = shown + n - NAME_END + 3;
+    while (((unsigned char)*end & 0xC0) == 0x80) end++; /* not inside of a character */
+    memcpy(end - 3, "...", 3);
+    return end - 3;
+}
+
 /* "; candidates: 'a' 4 x 2, 'b' 5 x 2": what can be named. */
 static void put_candidates(const struct wte__find *f, char *text, size_t cap)
 {
@@ -74,12 +87,15 @@ static void put_candidates(const struct wte__find *f, char *text, size_t cap)
     size_t used = 0;
     unsigned n = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < f->n && n < 3; i++) {
+    for (size_t i = 0; i < f->n; i++) {
         const struct wte__scored *s = &f->list[i];
         if (s->role == WTE_ROLE_OTHER) continue;
-        const int k = snprintf(
-            text + used, cap - used, "%s'%.40s' %" PRIu64 " x %" PRIu64,
-            n ? ", " : "; candidates: ", wte__show(shown, s->name, s->name_bytes), s->rows, s->dim);
+        if (n == 3) {
+            snprintf(text + used, cap - used, ", ...");
+            return;
+        }
+        const int k = snprintf(text + used, cap - used, "%s'%s' %" PRIu64 " x %" PRIu64,
+                               n ? ", " : "; candidates: ", name_end(shown, s), s->rows, s->dim);
         if (k < 0 || (size_t)k >= cap - used) break;
         used += (size_t)k;
         n++;
@@ -223,14 +239,16 @@ static bool is_doubtful(struct wte__find *f, const struct wte__scored *s)
     const wte_model *m = f->m;
     for (size_t i = 0; i < f->n; i++) {
         const struct wte__scored *t = &f->list[i];
-        if (t->tensor == s->tensor || t->role != s->role || t->score != s->score) continue;
-        if (t->part != s->part || s->packed || t->packed || look_alike(m, s, t)) continue;
+        if (t->tensor == s->tensor || s->packed || t->packed) continue;
+        /* words and contexts have the same ids; users and items do not */
+        const bool unlike = s->pair && t->pair && t->role == WTE_ROLE_HEAD && t->rows != s->rows;
+        const bool alike = t->role == s->role && t->score == s->score && t->part == s->part;
+        if (!unlike && (!alike || look_alike(m, s, t))) continue;
         (void)wte__fail(&f->m->no_input, WTE_E_NOT_FOUND, WTE_NOWHERE,
-                        "%s: no input table found; candidates: '%.60s' %" PRIu64 " x %" PRIu64
-                        ", '%.60s' %" PRIu64 " x %" PRIu64 ": as likely one as the other; name it "
+                        "%s: no input table found; candidates: '%s' %" PRIu64 " x %" PRIu64
+                        ", '%s' %" PRIu64 " x %" PRIu64 ": as likely one as the other; name it "
                         "with --tensor",
-                        m->path, wte__show(a, s->name, s->name_bytes), s->rows, s->dim,
-                        wte__show(b, t->name, t->name_bytes), t->rows, t->dim);
+                        m->path, name_end(a, s), s->rows, s->dim, name_end(b, t), t->rows, t->dim);
         return true;
     }
     return false;

@@ -135,6 +135,14 @@ static wte_status judge_packed(struct wte__find *f, struct wte__scored *s, bool 
     return WTE_OK;
 }
 
+/* A name like `embeddings` alone makes no static model of model2vec: its config or mapping does. */
+static bool is_static(const struct wte__find *f)
+{
+    const wte_model_config *said = &f->m->config.said;
+    return f->mapping != WTE_NOWHERE || wte__quant_is(said->model_type, "model2vec") ||
+           wte__quant_is(said->architecture, "StaticModel");
+}
+
 static wte_status judge_named(struct wte__find *f, const wte__name *name, struct wte__scored *s,
                               bool is_matrix, bool usable)
 {
@@ -143,10 +151,13 @@ static wte_status judge_named(struct wte__find *f, const wte__name *name, struct
         WTE_TRY(judge_packed(f, s, &is_matrix, &usable));
     s->role = wte__role_of(rule->kind);
     s->kind = rule->kind;
-    s->rule = rule->why;
+    s->rule = (rule->flags & WTE__RULE_MAP) && is_static(f)
+                  ? "token table of a model2vec static model"
+                  : rule->why;
     s->part = name->part;
     s->map = rule->flags & WTE__RULE_MAP;
     s->weak = (rule->flags & WTE__RULE_WEAK) && !f->gguf;
+    s->pair = rule->flags & WTE__RULE_PAIR;
     if (s->map && f->mapping == WTE_NOWHERE) s->map = false;
     if (s->role == WTE_ROLE_OTHER) return wte__find_add(f, s);
     s->outside = name->outside;
@@ -217,18 +228,25 @@ struct wte__scored *wte__find_best(struct wte__find *f, wte_role role)
     return NULL;
 }
 
-/* Whether a head's rows are those of a vocabulary that the model has. */
+/* Whether some input table has so many rows, of that width; dim 0: of any. */
+static bool has_table(const struct wte__find *f, uint64_t rows, uint64_t dim)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct wte__scored *s = &f->list[i];
+        if (s->role != WTE_ROLE_INPUT || s->score <= 0 || s->map) continue;
+        if (s->rows == rows && (s->dim == dim || !dim)) return true;
+    }
+    return false;
+}
+
+/* Whether a head's rows are those of a vocabulary that the model has; a decoder's table has one of
+ * its own. */
 static bool rows_fit(const struct wte__find *f, const struct wte__scored *head,
                      const wte_model_table *input)
 {
     if (head->evidence & (ROWS_EQUAL | ROWS_NEAR | ROWS_TOKENS)) return true;
-    if (wte__find_near(head->rows, input->rows) || wte__find_near(input->rows, head->rows))
-        return true;
-    for (size_t i = 0; i < f->n; i++) /* a decoder's table has a vocabulary of its own */
-        if (f->list[i].role == WTE_ROLE_INPUT && f->list[i].score > 0 &&
-            f->list[i].rows == head->rows)
-            return true;
-    return false;
+    return wte__find_near(head->rows, input->rows) || wte__find_near(input->rows, head->rows) ||
+           has_table(f, head->rows, 0);
 }
 
 /* Why a matrix under a head's name is no output head of this table, or NULL. */
@@ -245,7 +263,7 @@ static const char *no_head(const struct wte__find *f, const struct wte__scored *
     if (s->weak && square && c->head_class == WTE__HEAD_NONE)
         return "as many rows as columns, and the class has no head: a projection";
     /* "head.weight" of another width is a classifier, not this table's head */
-    if (s->weak && s->dim != input->dim && !(s->evidence & ROWS_EQUAL))
+    if (s->weak && s->dim != input->dim && !(s->evidence & ROWS_EQUAL) && !has_table(f, s->rows, 0))
         return "another width than the table: a classifier";
     return NULL;
 }
@@ -273,6 +291,11 @@ void wte__find_judge_heads(struct wte__find *f, const wte_model_table *input)
         struct wte__scored *s = &f->list[i];
         if (s->role != WTE_ROLE_HEAD || s->both || (s->evidence & TURNED)) continue;
         if (s->packed && s->dim == 0) continue;
+        if (!s->packed && s->rows != s->dim && has_table(f, s->dim, s->rows)) {
+            s->evidence |= TURNED | LIKE_INPUT;
+            s->score += weight_of(LIKE_INPUT);
+            continue;
+        }
         s->outside = no_head(f, s, input);
         if (s->outside) {
             exclude(f, s);

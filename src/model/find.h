@@ -27,7 +27,7 @@ struct wte__scored {
     const char *rule, *outside;
     const char *name;
     uint64_t name_bytes;
-    bool map, weak, both;
+    bool map, weak, both, pair;
     wte_tensor_kind kind;
     wte_part part;
     bool packed; /* a quantised table: rows and dim are its own, 0 when they cannot be told */

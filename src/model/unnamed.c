@@ -11,7 +11,8 @@
 #define POINTS_TALL 10 /* more rows than columns */
 #define POINTS_HEAD 10 /* the head's rows, or its width */
 
-/* Whether a tensor is a matrix of numbers, or of packed codes, that no rule knows. */
+/* Whether a tensor is a matrix of numbers, or of packed codes, that no rule knows; or one of a list
+ * of tables (factor models have one for each feature), whatever they are called. */
 static bool is_unnamed(const wte_tensor *t, struct wte__scored *s)
 {
     memset(s, 0, sizeof *s);
@@ -20,8 +21,10 @@ static bool is_unnamed(const wte_tensor *t, struct wte__scored *s)
     const bool matrix = wte__find_matrix_of(t, &s->rows, &s->dim);
     const bool usable = t->block || wte_dtype_bytes(t->dtype) != 0;
     const bool numbers = t->dtype != WTE_BOOL && t->dtype != WTE_C64;
-    return matrix && usable && numbers && s->dim > 1 && s->rows > 1 &&
-           !wte__name_judge(t->name, t->name_bytes).rule;
+    if (!matrix || !usable || !numbers || s->dim < 2 || s->rows < 2) return false;
+    const wte__name judged = wte__name_judge(t->name, t->name_bytes);
+    return !judged.rule || (wte__role_of(judged.rule->kind) == WTE_ROLE_INPUT && judged.outside &&
+                            wte__name_is_listed(t->name, t->name_bytes));
 }
 
 static bool is_fractional(const wte_tensor *t)
@@ -59,10 +62,10 @@ wte_status wte__find_rival(struct wte__find *f, const struct wte__scored *head,
     return WTE_OK;
 }
 
-static bool is_listed(const struct wte__find *f, uint64_t tensor)
+static bool is_candidate(const struct wte__find *f, uint64_t tensor)
 {
     for (size_t i = 0; i < f->n; i++)
-        if (f->list[i].tensor == tensor) return true;
+        if (f->list[i].tensor == tensor && f->list[i].role != WTE_ROLE_OTHER) return true;
     return false;
 }
 
@@ -78,7 +81,7 @@ wte_status wte__find_of_rows(struct wte__find *f, uint64_t rows, size_t *n)
         if (wte__name_is_outside(t.name, t.name_bytes) ||
             wte__name_hints_head(t.name, t.name_bytes))
             continue;
-        if (is_listed(f, i)) continue; /* by its shape */
+        if (is_candidate(f, i)) continue; /* by its shape */
         ++*n;
         s.tensor = i;
         s.role = WTE_ROLE_INPUT;
@@ -90,6 +93,17 @@ wte_status wte__find_of_rows(struct wte__find *f, uint64_t rows, size_t *n)
         WTE_TRY(wte__find_add(f, &s));
     }
     return WTE_OK;
+}
+
+/* Offer it in the place of what was said of it: a numbered table stands beside. */
+static wte_status offer(struct wte__find *f, const struct wte__scored *s)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        if (f->list[i].tensor != s->tensor) continue;
+        f->list[i] = *s;
+        return WTE_OK;
+    }
+    return wte__find_add(f, s);
 }
 
 static bool has_word_of_a_table(const wte_tensor *t)
@@ -115,18 +129,20 @@ wte_status wte__find_offer(struct wte__find *f)
     wte_tensor t;
     for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
-        if (!is_unnamed(&t, &s) || wte__name_is_outside(t.name, t.name_bytes)) continue;
+        if (!is_unnamed(&t, &s)) continue;
+        const bool listed = wte__name_is_listed(t.name, t.name_bytes) && has_word_of_a_table(&t);
+        if (!listed && wte__name_is_outside(t.name, t.name_bytes)) continue;
         const bool packed = wte__code_suffix(t.name, t.name_bytes) != NULL;
-        if ((!is_fractional(&t) && !packed) || is_listed(f, i)) continue;
+        if ((!is_fractional(&t) && !packed) || is_candidate(f, i)) continue;
         s.tensor = i;
         s.role = WTE_ROLE_INPUT;
-        s.rule = "no known name";
+        s.rule = listed ? "one of a list of tables" : "no known name";
         s.evidence = wte__find_judge_shape(f, s.rows, s.dim) & ~(uint32_t)TURNED;
         s.score = OFFERED + (has_word_of_a_table(&t) ? POINTS_NAME : 0);
         s.score += s.rows > s.dim ? POINTS_TALL : 0;
         s.score += s.rows == rows ? POINTS_HEAD : 0;
         s.score += s.dim == dim ? POINTS_HEAD : 0;
-        WTE_TRY(wte__find_add(f, &s));
+        WTE_TRY(offer(f, &s));
     }
     return WTE_OK;
 }
