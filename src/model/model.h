@@ -89,6 +89,7 @@ struct wte_model {
     wte_model_table input, head;
     wte_error no_input; /* why has_input is false */
     wte_model_output output;
+    int64_t *draft[2]; /* output.map, output.map_stored: output.n_map each, or NULL */
     wte_error no_head; /* why has_head is false though one is stored; status WTE_OK: none is */
     wte__quant_said said;
     wte__quant quant[2]; /* input, head; dim 0: not quantised */
@@ -155,6 +156,9 @@ wte_status wte__find_named(const wte_file *file, const char *name, uint64_t *out
 
 /* bias.c: the head's bias, once the tables are found. */
 wte_status wte__bias_find(wte_model *m, wte_error *err);
+
+/* draft.c: which tokens the rows of a draft head are, once the tables are found. */
+wte_status wte__draft_find(wte_model *m, wte_error *err);
 
 /* find.c: candidates, and the two tables. opt names the overrides. */
 wte_status wte__model_find(wte_model *m, const wte_model_options *opt, wte_error *err);
