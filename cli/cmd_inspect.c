@@ -144,6 +144,18 @@ static void print_tables(const cli *c, const wte_model *m)
     }
 }
 
+/* Of a draft head: which tokens its rows are. */
+static void print_map(const cli *c, const wte_model *m)
+{
+    const wte_model_output *o = wte_model_output_of(m);
+    const bool known = *o->map_why != '\0';
+    if (!known && !*o->map_problem) return;
+    label(c, "rows");
+    fputs(known ? "" : "not known: ", stdout);
+    put_text(known ? o->map_why : o->map_problem);
+    putchar('\n');
+}
+
 static void print_config(const cli *c, const wte_model_config *k)
 {
     if (!k->path[0]) {
@@ -254,6 +266,7 @@ static int print_text(const cli *c, const wte_model *m, const inspect_all *all)
     print_head_line(c, m);
     print_note(c, m);
     print_tables(c, m);
+    print_map(c, m);
     print_strays(c, wte_model_file(m));
     print_config(c, wte_model_config_of(m));
     print_vocab(c, m);
@@ -359,6 +372,9 @@ static int print_json(const cli *c, const wte_model *m, const inspect_all *all)
     if (wte_model_input(m, &input, &err) != WTE_OK) json_name(&j, "input_problem", err.message);
     json_table(&j, "input", m, input);
     json_table(&j, "head", m, wte_model_head(m));
+    const wte_model_output *o = wte_model_output_of(m);
+    if (*o->map_why) json_name(&j, "head_map", o->map_why);
+    if (*o->map_problem) json_name(&j, "head_map_problem", o->map_problem);
     const char *problem = wte_model_head_problem(m);
     if (problem[0]) json_name(&j, "head_problem", problem);
     json_config(&j, wte_model_config_of(m));

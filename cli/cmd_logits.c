@@ -25,8 +25,6 @@ static const cli_option options[] = {
     { "ids-type", '\0', false, CLI_CHOICE, "u16|u32|i32|i64",
       "FILE is raw numbers of this type, little-endian", NULL },
     CLI_HEAD_OPTIONS,
-    { "map", '\0', false, CLI_READ_FILE, "FILE",
-      "ids: row r of the head is token FILE[r], as in draft heads of few tokens", NULL },
     { "precision", '\0', false, CLI_CHOICE, "exact|fast",
       "sums of f32, or of narrower types within a stated bound", "exact" },
     { "sample", '\0', false, CLI_FLAG, NULL, "draw one row for each vector", NULL },
@@ -154,34 +152,6 @@ static int read_chosen(logits_job *j)
         j->n_chosen = ids.count;
         j->chosen = calloc((size_t)ids.count + 1, sizeof *j->chosen);
         code = j->chosen ? cli_ids_read(c, &ids, 0, (size_t)ids.count, j->chosen) : no_memory(j);
-    }
-    cli_ids_close(&ids);
-    return code;
-}
-
-/* A head of fewer rows than there are tokens says nothing of which they are. */
-static int read_map(logits_job *j)
-{
-    const cli *c = j->c;
-    const wte_vocab *vocab = wte_model_vocab(j->head.model);
-    const uint64_t rows = j->head.table->rows;
-    cli_ids ids;
-    if (!cli_given(c, "map")) {
-        if (vocab && rows < wte_vocab_count(vocab))
-            cli_note(c,
-                     "the head has %" PRIu64 " rows for %" PRIu64
-                     " tokens: ids are rows of the head; --map tells which tokens they are",
-                     rows, wte_vocab_count(vocab));
-        return CLI_DONE;
-    }
-    int code = cli_ids_open_as(c, "map", &ids);
-    if (!code && ids.count != rows)
-        code = cli_say_fail(c, CLI_INPUT,
-                            "--map: %s: %" PRIu64 " ids for %" PRIu64 " rows of the head", ids.from,
-                            ids.count, rows);
-    if (!code) {
-        j->map = calloc((size_t)rows + 1, sizeof *j->map);
-        code = j->map ? cli_ids_read(c, &ids, 0, (size_t)rows, j->map) : no_memory(j);
     }
     cli_ids_close(&ids);
     return code;
@@ -364,7 +334,6 @@ static int answer(logits_job *j)
     if (j->top > j->head.table->rows) j->top = (uint32_t)j->head.table->rows;
     if (j->top == 0) j->top = 1; /* of a table without rows */
     if (!code && j->kind == LOGITS_CHOSEN) code = read_chosen(j);
-    if (!code) code = read_map(j);
     if (!code) code = make_room(j);
     if (code) return code;
     if (cli_given(c, "output")) return write_matrix(j);
@@ -379,7 +348,6 @@ static int run(cli *c)
     code = cli_head_open(c, &j.head);
     if (!code) code = answer(&j);
     free(j.origin);
-    free(j.map);
     free(j.chosen);
     free(j.ranked);
     free(j.sums);

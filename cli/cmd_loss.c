@@ -41,7 +41,8 @@ static const cli_option options[] = {
 typedef struct job {
     cli *c;
     cli_head head;
-    int64_t *targets;
+    int64_t *targets; /* rows of the head, or the id that is ignored */
+    int64_t *tokens;  /* the same as ids of tokens */
     uint64_t n;
     const char *from; /* of the targets */
     wte_loss_options options;
@@ -76,9 +77,28 @@ static int refuse_masked(const job *j)
         return cli_say_fail(j->c, CLI_INPUT,
                             "%s: target %" PRId64 " at position %" PRIu64
                             " is a row without a token, which is left out; --with-padding keeps it",
-                            j->from, j->targets[i], i);
+                            j->from, j->tokens[i], i);
     }
     return CLI_DONE;
+}
+
+/* Targets are ids of tokens; of a draft head the rows of some of them. */
+static int find_rows(job *j)
+{
+    const int64_t ignore = j->options.ignore_id;
+    for (uint64_t i = 0; i < j->n; i++) {
+        j->targets[i] = j->tokens[i];
+        if (!j->head.map || j->tokens[i] == ignore) continue;
+        const int code = cli_head_row(&j->head, j->tokens[i], &j->targets[i]);
+        if (code) return code;
+        if (j->targets[i] >= 0) continue;
+        return cli_say_fail(j->c, CLI_INPUT,
+                            "%s: target %" PRId64 " at position %" PRIu64 " is none of the %" PRIu64
+                            " tokens of the head (%s); %" PRId64 " in its place is ignored",
+                            j->from, j->tokens[i], i, j->head.table->rows, j->head.map_from,
+                            ignore);
+    }
+    return refuse_masked(j);
 }
 
 static int read_targets(job *j)
@@ -86,7 +106,7 @@ static int read_targets(job *j)
     const cli *c = j->c;
     const int64_t ignore = j->options.ignore_id;
     cli_ids ids;
-    wte_bad_ids bad;
+    wte_bad_ids bad = { 0 };
     int code = cli_ids_open_as(c, "targets", &ids);
     j->n = ids.count;
     j->from = ids.from;
@@ -95,15 +115,16 @@ static int read_targets(job *j)
             cli_say_fail(c, CLI_INPUT, "%s: %" PRIu64 " target%s for %" PRIu64 " hidden vector%s",
                          ids.from, ids.count, ids.count == 1 ? "" : "s", j->head.hidden.n,
                          j->head.hidden.n == 1 ? "" : "s");
-    if (!code) code = cli_ids_check(c, &ids, j->head.table->rows, &ignore, 1, &bad);
+    if (!code && !j->head.map) code = cli_ids_check(c, &ids, j->head.table->rows, &ignore, 1, &bad);
     if (!code && bad.count) code = refuse_targets(j, &ids, &bad);
     if (!code) {
         j->targets = calloc((size_t)ids.count + 1, sizeof *j->targets);
-        code = j->targets ? cli_ids_read(c, &ids, 0, (size_t)ids.count, j->targets)
-                          : no_memory(c, "the targets");
+        j->tokens = calloc((size_t)ids.count + 1, sizeof *j->tokens);
+        code = j->targets && j->tokens ? cli_ids_read(c, &ids, 0, (size_t)ids.count, j->tokens)
+                                       : no_memory(c, "the targets");
     }
     cli_ids_close(&ids);
-    return code || !j->targets ? code : refuse_masked(j);
+    return code || !j->targets || !j->tokens ? code : find_rows(j);
 }
 
 /* The loss --------------------------------------------------------------------------------------
@@ -186,14 +207,14 @@ static void print_each(const job *j)
     if (!j->options.each) return;
     printf("\nposition    target        loss%s\n", wte_model_vocab(j->head.model) ? "  token" : "");
     for (uint64_t i = 0; i < j->n; i++) {
-        printf("%8" PRIu64 "  %8" PRId64, i, j->targets[i]);
-        if (j->targets[i] == j->options.ignore_id) {
+        printf("%8" PRIu64 "  %8" PRId64, i, j->tokens[i]);
+        if (j->tokens[i] == j->options.ignore_id) {
             fputs("           -  ignored\n", stdout);
             continue;
         }
         printf("  %10.4f", (double)j->options.each[i]);
         if (wte_model_vocab(j->head.model)) fputs("  ", stdout);
-        cli_put_token(stdout, j->head.model, j->targets[i]);
+        cli_head_put_token(&j->head, j->tokens[i], stdout);
         putchar('\n');
     }
 }
@@ -297,6 +318,7 @@ static int run(cli *c)
     if (!code && c->json) print_json(&j);
     if (!code && !c->json) print_text(&j);
     free(j.targets);
+    free(j.tokens);
     free(j.options.each);
     free(j.options.d_hidden);
     free(j.options.d_table);

@@ -148,6 +148,31 @@ static int settle_chain(cli_head *h)
     return CLI_DONE;
 }
 
+static int make_valid(cli_head *h)
+{
+    h->valid = calloc((size_t)(h->table->rows / 8) + 1, 1);
+    return h->valid ? CLI_DONE : no_memory(h);
+}
+
+/* Of a draft head: rows whose token the vocabulary does not have. */
+static int settle_mapped(cli_head *h)
+{
+    const wte_vocab *vocab = wte_model_vocab(h->model);
+    const uint64_t rows = h->table->rows;
+    const int code = make_valid(h);
+    if (code) return code;
+    for (uint64_t r = 0; r < rows; r++) {
+        const uint64_t id = (uint64_t)h->map[r];
+        const bool there =
+            id < wte_vocab_size(vocab) && wte_vocab_kind(vocab, id) != WTE_TOKEN_NONE;
+        if (there) h->valid[r / 8] |= (uint8_t)(1u << r % 8);
+        h->padded += !there;
+    }
+    h->masked = h->padded && !cli_given(h->c, "with-padding");
+    if (h->masked) h->options.valid = h->valid;
+    return CLI_DONE;
+}
+
 /* Rows without a token: all from n_valid on, and holes before it as a bitmap. */
 static int settle_mask(cli_head *h)
 {
@@ -161,7 +186,8 @@ static int settle_mask(cli_head *h)
                             "%s; rows without a token cannot be told from the others "
                             "(--with-padding keeps all)",
                             problem);
-    if (!vocab) return CLI_DONE;
+    if (!vocab || h->nameless) return CLI_DONE;
+    if (h->map) return settle_mapped(h);
     for (uint64_t id = 0; id < known && wte_vocab_holes(vocab); id++)
         holes += wte_vocab_kind(vocab, id) == WTE_TOKEN_NONE;
     h->padded = rows - known + holes;
@@ -169,8 +195,8 @@ static int settle_mask(cli_head *h)
     if (!h->masked) return CLI_DONE;
     h->options.n_valid = n_valid;
     if (!holes) return CLI_DONE;
-    h->valid = calloc((size_t)(rows / 8) + 1, 1);
-    if (!h->valid) return no_memory(h);
+    const int code = make_valid(h);
+    if (code) return code;
     for (uint64_t id = 0; id < known; id++)
         if (wte_vocab_kind(vocab, id) != WTE_TOKEN_NONE)
             h->valid[id / 8] |= (uint8_t)(1u << id % 8);
@@ -200,6 +226,7 @@ int cli_head_open(cli *c, cli_head *h)
                             "%s: rows of %s are shared by tokens, so its products are no logits "
                             "of tokens",
                             wte_model_path(h->model), h->table->name);
+    if (!code) code = cli_head_map(h);
     if (!code) code = settle_chain(h);
     if (!code) code = settle_bias(h);
     if (!code) code = settle_mask(h);
@@ -215,6 +242,8 @@ void cli_head_close(cli_head *h)
     free(h->widened);
     free(h->bias);
     free(h->valid);
+    free(h->map_read);
+    free(h->map_found);
 }
 
 /* Hidden vectors --------------------------------------------------------------------------------
@@ -289,20 +318,37 @@ void cli_head_print(const cli_head *h, FILE *out)
     }
     if (!h->as_model) fputs(", the product alone", out);
     fprintf(out, ", %s sums\n", precision(h));
+    if (h->map_why) {
+        fputs("  tokens    ", out);
+        cli_put_safe(out, h->map_why, strlen(h->map_why));
+        putc('\n', out);
+    }
     if (h->as_model) fprintf(out, "  as model  %s\n", *output->why ? output->why : "nothing more");
     if (h->padded)
         fprintf(out, "  %s  %" PRIu64 " row%s without a token, of %" PRIu64 "\n",
                 h->masked ? "left out" : "kept    ", h->padded, h->padded == 1 ? "" : "s", t->rows);
 }
 
-void cli_json_token(cli_json *json, const wte_model *m, int64_t id)
+static const char *text_of(const cli_head *h, int64_t token, size_t *bytes)
+{
+    return h->nameless ? NULL : cli_vocab_text(h->model, token, bytes);
+}
+
+void cli_json_token(cli_json *json, const cli_head *h, int64_t token)
 {
     size_t bytes;
-    const char *text = cli_token_text(m, id, &bytes);
+    const char *text = text_of(h, token, &bytes);
     if (text)
         cli_json_bytes(json, "token", text, bytes);
     else
         cli_json_null(json, "token");
+}
+
+void cli_head_put_token(const cli_head *h, int64_t token, FILE *out)
+{
+    size_t bytes;
+    const char *text = text_of(h, token, &bytes);
+    if (text) cli_put_quoted(out, text, bytes);
 }
 
 void cli_head_json(const cli_head *h, cli_json *json)
@@ -332,6 +378,7 @@ void cli_head_json(const cli_head *h, cli_json *json)
         cli_json_bytes(json, "bias", h->bias_name, strlen(h->bias_name));
     else
         cli_json_null(json, "bias");
+    if (h->map) cli_json_bytes(json, "map", h->map_from, strlen(h->map_from));
     cli_json_unsigned(json, "padded_rows", h->padded);
     cli_json_bool(json, "padding_masked", h->masked);
     cli_json_unsigned(json, "vectors", h->hidden.n);

@@ -26,7 +26,13 @@ typedef struct cli_head {
     bool masked;     /* they are left out */
     wte_head_options options;
     wte_hidden hidden;
+    const int64_t *map;   /* of a draft head: the token of each row; NULL: row r is token r */
+    const char *map_from; /* its name, while there is one */
+    const char *map_why;  /* in words, where the model has it; else NULL */
+    bool nameless;        /* which tokens its rows are is not known: --map none */
     /* private */
+    int64_t *map_read;         /* of --map */
+    struct cli_row *map_found; /* rows by their token */
     cli_got got;
     float *widened, *bias;
     const char *bias_name;
@@ -42,6 +48,13 @@ typedef struct cli_head {
       NULL },                                                                                        \
         { "raw", '\0', false, CLI_FLAG, NULL, "the product with the head and nothing else", NULL },  \
         { "with-padding", '\0', false, CLI_FLAG, NULL, "let rows without a token take part", NULL }, \
+        { "map",       '\0',                                                                         \
+          false,       CLI_READ_FILE,                                                                \
+          "FILE|none", "row r of the head is token FILE[r], as in draft heads of few tokens",        \
+          NULL },                                                                                    \
+        { "map-as",   '\0',          false,                                                          \
+          CLI_CHOICE, "ids|offsets", "with offsets, row r is token r + FILE[r] (EAGLE's d2t)",       \
+          NULL },                                                                                    \
     {                                                                                                \
         "bias", '\0', false, CLI_TEXT, "TENSOR|FILE|none",                                           \
             "add these numbers to the logits, one for each row of the head, or none", NULL           \
@@ -61,8 +74,16 @@ wte_hidden cli_head_part(const cli_head *h, uint64_t first, uint64_t n);
 /* "PATH: TENSOR, R x D type" and what is done, in lines; and the same facts. */
 void cli_head_print(const cli_head *h, FILE *out);
 void cli_head_json(const cli_head *h, cli_json *json);
+/* The token that row r stands for. */
+int64_t cli_head_token(const cli_head *h, uint64_t row);
+/* The row of a token; -1: the head has none for it. 0, or the exit code after a message. */
+int cli_head_row(cli_head *h, int64_t token, int64_t *row);
+/* head_map.c: settle `map`, once the table is known. */
+int cli_head_map(cli_head *h);
 /* Whether row r takes no part. */
 bool cli_head_masks(const cli_head *h, uint64_t row);
 /* A field "token": its text, or null. */
-void cli_json_token(cli_json *json, const wte_model *m, int64_t id);
+void cli_json_token(cli_json *json, const cli_head *h, int64_t token);
+/* The token in quotes, safe for a terminal; nothing when it has none. */
+void cli_head_put_token(const cli_head *h, int64_t token, FILE *out);
 #endif

@@ -20,7 +20,6 @@ typedef struct logits_job {
     double factor;                /* that these rows were multiplied by; 1 = none */
     uint32_t top;
     wte_sample_options sample;
-    int64_t *map; /* NULL, or the token of each row of the head */
     int64_t *chosen;
     uint64_t n_chosen;
     uint64_t block; /* hidden vectors that are worked on at once */

@@ -20,21 +20,21 @@ static void put_real(double value)
         printf("  %10.4f", value);
 }
 
-/* The token that a row of the head stands for. */
-static int64_t token_of(const logits_job *j, uint64_t row)
-{
-    return j->map ? j->map[row] : (int64_t)row;
-}
-
 static void put_id(int64_t id)
 {
     printf("  %8" PRId64, id);
 }
 
+static bool has_names(const logits_job *j)
+{
+    return wte_model_vocab(j->head.model) && !j->head.nameless;
+}
+
 static void put_token(const logits_job *j, int64_t id)
 {
-    if (cli_put_token(NULL, j->head.model, id)) fputs("  ", stdout);
-    cli_put_token(stdout, j->head.model, id);
+    size_t bytes;
+    if (has_names(j) && cli_vocab_text(j->head.model, id, &bytes)) fputs("  ", stdout);
+    cli_head_put_token(&j->head, id, stdout);
     putchar('\n');
 }
 
@@ -44,7 +44,9 @@ static void put_origin(const logits_job *j, uint64_t vector)
     putchar('\n');
     if (j->origin) {
         printf("id %" PRId64, j->origin[vector]);
-        put_token(j, j->origin[vector]);
+        if (cli_put_token(NULL, j->head.model, j->origin[vector])) fputs("  ", stdout);
+        cli_put_token(stdout, j->head.model, j->origin[vector]);
+        putchar('\n');
     } else if (j->head.hidden.n > 1) {
         printf("vector %" PRIu64 "\n", vector);
     }
@@ -63,16 +65,16 @@ static void put_sums(const logits_job *j, const wte_head_sums *sums)
 static void print_top(const logits_job *j, uint64_t vector, uint64_t at)
 {
     const wte_ranked *ranked = j->ranked + at * j->top;
-    const bool named = wte_model_vocab(j->head.model) != NULL;
+    const bool named = has_names(j);
     put_origin(j, vector);
     printf("  rank        id       logit        prob     logprob%s\n", named ? "  token" : "");
     for (uint32_t i = 0; i < j->top && ranked[i].id != WTE_NOWHERE; i++) {
         printf("%6" PRIu32, i + 1);
-        put_id(token_of(j, ranked[i].id));
+        put_id(cli_head_token(&j->head, ranked[i].id));
         put_real((double)ranked[i].logit);
         printf("  %10.4g", exp((double)ranked[i].logprob));
         put_real((double)ranked[i].logprob);
-        put_token(j, token_of(j, ranked[i].id));
+        put_token(j, cli_head_token(&j->head, ranked[i].id));
     }
     put_sums(j, &j->sums[at]);
 }
@@ -80,15 +82,15 @@ static void print_top(const logits_job *j, uint64_t vector, uint64_t at)
 static void print_chosen(const logits_job *j, uint64_t vector, uint64_t at)
 {
     put_origin(j, vector);
-    printf("        id       logit%s\n", wte_model_vocab(j->head.model) ? "  token" : "");
+    printf("        id       logit%s\n", has_names(j) ? "  token" : "");
     for (uint64_t i = 0; i < j->n_chosen; i++) {
         const uint64_t id = (uint64_t)j->chosen[i];
-        put_id(token_of(j, id));
+        put_id(cli_head_token(&j->head, id));
         put_real((double)j->logits[at * j->n_chosen + i]);
         if (cli_head_masks(&j->head, id))
             fputs("  left out: no token has this row; --with-padding keeps it\n", stdout);
         else
-            put_token(j, token_of(j, id));
+            put_token(j, cli_head_token(&j->head, id));
     }
 }
 
@@ -96,13 +98,12 @@ static void print_drawn(const logits_job *j, uint64_t vector, uint64_t at)
 {
     const double logprob = (double)j->logits[at];
     if (vector == 0)
-        printf("\n  vector        id        prob     logprob%s\n",
-               wte_model_vocab(j->head.model) ? "  token" : "");
+        printf("\n  vector        id        prob     logprob%s\n", has_names(j) ? "  token" : "");
     printf("%8" PRIu64, vector);
-    put_id(token_of(j, j->drawn[at]));
+    put_id(cli_head_token(&j->head, j->drawn[at]));
     printf("  %10.4g", exp(logprob));
     put_real(logprob);
-    put_token(j, token_of(j, j->drawn[at]));
+    put_token(j, cli_head_token(&j->head, j->drawn[at]));
 }
 
 static void print_hidden(const logits_job *j)
@@ -136,8 +137,8 @@ static void print_text(const logits_job *j, uint64_t vector, uint64_t at)
 /* "id", and "row" where a map tells that it is another number. */
 static void json_id(cli_json *json, const logits_job *j, uint64_t row)
 {
-    cli_json_signed(json, "id", token_of(j, row));
-    if (j->map) cli_json_unsigned(json, "row", row);
+    cli_json_signed(json, "id", cli_head_token(&j->head, row));
+    if (j->head.map) cli_json_unsigned(json, "row", row);
 }
 
 static void json_top(cli_json *json, const logits_job *j, uint64_t at)
@@ -153,7 +154,7 @@ static void json_top(cli_json *json, const logits_job *j, uint64_t at)
         cli_json_f32(json, "logit", ranked[i].logit);
         cli_json_f64(json, "prob", exp((double)ranked[i].logprob));
         cli_json_f32(json, "logprob", ranked[i].logprob);
-        cli_json_token(json, j->head.model, token_of(j, ranked[i].id));
+        cli_json_token(json, &j->head, cli_head_token(&j->head, ranked[i].id));
         cli_json_close(json);
     }
     cli_json_close(json);
@@ -178,7 +179,7 @@ static void json_answer(cli_json *json, const logits_job *j, uint64_t vector, ui
         json_id(json, j, j->drawn[at]);
         cli_json_f64(json, "prob", exp((double)j->logits[at]));
         cli_json_f32(json, "logprob", j->logits[at]);
-        cli_json_token(json, j->head.model, token_of(j, j->drawn[at]));
+        cli_json_token(json, &j->head, cli_head_token(&j->head, j->drawn[at]));
         break;
     default: json_top(json, j, at); break;
     }

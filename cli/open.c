@@ -178,6 +178,24 @@ static int beyond(const cli *c, const wte_model *m, const char *word)
                         wte_model_path(m), word, table->rows - 1);
 }
 
+/* The id of the input table that stands for a token: of a draft head, the row that has it. */
+static int find_row(const cli *c, const wte_model *m, const char *word, uint64_t token, int64_t *id)
+{
+    const wte_model_output *o = wte_model_output_of(m);
+    const wte_model_table *input;
+    const bool draft = o->map && wte_model_input(m, &input, NULL) == WTE_OK &&
+                       input->tensor == wte_model_head(m)->tensor;
+    *id = (int64_t)token;
+    if (!draft) return CLI_DONE;
+    for (uint64_t row = 0; row < o->n_map; row++) {
+        *id = (int64_t)row;
+        if ((uint64_t)o->map[row] == token) return CLI_DONE;
+    }
+    return cli_say_fail(c, CLI_IS_TYPED_TOKEN,
+                        "'%s' is token %llu, which no row of %s stands for (%s)", word,
+                        (unsigned long long)token, input->name, o->map_why);
+}
+
 int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text, int64_t *id)
 {
     *id = 0;
@@ -205,13 +223,12 @@ int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text
     if (others)
         cli_note(c, "'%s' is the text of %llu more token%s; id %llu is taken", word,
                  (unsigned long long)others, others == 1 ? "" : "s", (unsigned long long)found);
-    *id = (int64_t)found;
-    return CLI_DONE;
+    return find_row(c, m, word, found, id);
 }
 
 #define TEXT_MOST ((size_t)1 << 20) /* WTE_LIMIT_TOKEN_TEXT: no vocabulary has a longer one */
 
-const char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes)
+const char *cli_vocab_text(const wte_model *m, int64_t id, size_t *bytes)
 {
     static char text[TEXT_MOST + 1];
     const wte_vocab *vocab = wte_model_vocab(m);
@@ -221,6 +238,11 @@ const char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes)
     *bytes = (size_t)n;
     text[n] = '\0';
     return text;
+}
+
+const char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes)
+{
+    return cli_vocab_text(m, id < 0 ? id : (int64_t)wte_model_token(m, (uint64_t)id), bytes);
 }
 
 size_t cli_put_token(FILE *out, const wte_model *m, int64_t id)

@@ -42,6 +42,9 @@ int cli_word_id(const cli *c, const wte_model *m, const char *word, bool as_text
 /* The text of a token as people write it, NUL-terminated, until the next call; NULL when it has
  * none. Takes no memory: a text that is lost for want of it would look like a token without one. */
 const char *cli_token_text(const wte_model *m, int64_t id, size_t *bytes);
+/* The same of an id of the vocabulary: where the input table is a draft head, its ids are others.
+ */
+const char *cli_vocab_text(const wte_model *m, int64_t token, size_t *bytes);
 /* The same in quotes and safe for a terminal; nothing when it has none. Returns the columns taken;
  * out NULL = only these. */
 size_t cli_put_token(FILE *out, const wte_model *m, int64_t id);

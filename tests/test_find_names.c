@@ -7,6 +7,50 @@
     "\"architectures\": [\"MarianMTModel\"]}"
 /* Every row of the table of names, with what stands beside the table in such files. */
 static const struct family families[] = {
+    /* translation */
+    { NULL, "Wemb 40x8; decoder_ff_logit_out_b 1x40; encoder_l1_self_Wq 8x8", "Wemb", NULL },
+    { NULL,
+      "encoder_Wemb 40x8; decoder_Wemb 30x8; decoder_ff_logit_out_W 8x30; encoder_l1_self_Wq 8x8",
+      "encoder_Wemb", "decoder_ff_logit_out_W" },
+    { NULL, "Wemb 40x8; Wemb_dec 30x8; ff_logit_W 8x30; ff_logit_b 30; encoder_W 8x8", "Wemb",
+      "ff_logit_W" },
+    { NULL,
+      "encoder.embedding.weight 40x8; decoder.embedding.weight 30x8; decoder.out.weight 30x6; "
+      "decoder.attn.out.weight 6x6",
+      "encoder.embedding.weight", "decoder.out.weight" },
+    { NULL,
+      "encoder.embedding.weight 40x8; decoder.embedding.weight 30x8; "
+      "decoder.fc_out.weight 30x12",
+      "encoder.embedding.weight", "decoder.fc_out.weight" },
+    { NULL,
+      "encoder.embeddings.make_embedding.emb_luts.0.weight 40x8; generator.0.weight 30x8; "
+      "decoder.embeddings.make_embedding.emb_luts.0.weight 30x8",
+      "encoder.embeddings.make_embedding.emb_luts.0.weight", "generator.0.weight" },
+    { NULL,
+      "encoder.embed_tokens.weight 40x8; decoder.embed_tokens.weight 30x8; "
+      "decoder.output_projection.weight 30x8",
+      "encoder.embed_tokens.weight", "decoder.output_projection.weight" },
+    { NULL, "src_embed.0.lut.weight 40x8; tgt_embed.0.lut.weight 30x8; generator.proj.weight 30x8",
+      "src_embed.0.lut.weight", "generator.proj.weight" },
+    { NULL,
+      "tgt_tok_emb.embedding.weight 30x8; src_tok_emb.embedding.weight 40x8; "
+      "generator.weight 30x8",
+      "src_tok_emb.embedding.weight", "generator.weight" },
+    { NULL,
+      "encoder.src_word_emb.weight 40x8; decoder.trg_word_emb.weight 30x8; "
+      "trg_word_prj.weight 30x8",
+      "encoder.src_word_emb.weight", "trg_word_prj.weight" },
+    /* skip-gram: words and contexts */
+    { NULL, "v_embeddings.weight 40x8; u_embeddings.weight 40x8", "u_embeddings.weight",
+      "v_embeddings.weight" },
+    { NULL, "out_embed.weight 40x8; in_embed.weight 40x8", "in_embed.weight", "out_embed.weight" },
+    { NULL, "syn1neg 40x8; syn0 40x8", "syn0", "syn1neg" },
+    { NULL, "syn1 39x8; syn0 40x8", "syn0", NULL },
+    { NULL, "embedding.ivectors.weight 40x8; embedding.ovectors.weight 40x8",
+      "embedding.ivectors.weight", "embedding.ovectors.weight" },
+    /* a head stored dim x rows, without a config: flax */
+    { NULL, "embed_tokens.embedding 40x8; lm_head.kernel 8x40", "embed_tokens.embedding",
+      "lm_head.kernel" },
     { CFG, "wpe.weight 16x8; wte.weight 40x8; h.0.attn.c_attn.weight 8x24", "wte.weight", NULL },
     { CFG, "lm_head.weight 40x8; transformer.wte.weight 40x8; lm_head.bias 40",
       "transformer.wte.weight", "lm_head.weight" },

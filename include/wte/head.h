@@ -154,6 +154,18 @@ WTE_API WTE_MUST_CHECK wte_status wte_head_sample(const wte_rows *table, const w
                                                   const wte_sample_options *sample, uint64_t *ids,
                                                   wte_error *err);
 
+/* Draft heads ---------------------------------------------------------------------------------- */
+
+/** Whether n token ids, one for each row of a head, can be what these rows stand for: all of them
+ *  0 .. n_tokens - 1 (n_tokens 0: of unknown number, not negative), and none twice.
+ *
+ *  returns  E_RANGE (where = row) for an id outside, E_FORMAT (where = the later row) for one twice
+ *  cost     a sort of n pairs of 16 bytes */
+WTE_API WTE_MUST_CHECK wte_status wte_head_map_check(const int64_t *tokens, size_t n,
+                                                     uint64_t n_tokens,
+                                                     const wte_allocator *allocator,
+                                                     wte_error *err);
+
 /* Cross-entropy -------------------------------------------------------------------------------- */
 
 typedef struct wte_loss_options {

@@ -201,8 +201,21 @@ typedef struct wte_model_output {
     /** "", or why the bias cannot be told (several, or one of another length): `bias` is
      *  WTE_NOWHERE then, and logits without it would be wrong. */
     const char *bias_problem;
+    /** Of a draft head (fewer rows than there are tokens): the token of each row, as tensors like
+     *  d2t and t2d say; NULL: row r is token r, or map_problem says why it cannot be told. */
+    const int64_t *map;
+    uint64_t n_map;
+    const int64_t
+        *map_stored;         /* the n_map numbers of d2t as they are stored; NULL: there is none */
+    uint64_t map_tokens;     /* ids that can be its targets: 0 .. map_tokens - 1; 0 = unknown */
+    const char *map_name;    /* "d2t", or "" */
+    const char *map_why;     /* "d2t holds offsets: row r is token r + d2t[r]", or "" */
+    const char *map_problem; /* "", or why there is no map though there is such a tensor */
 } wte_model_output;
 WTE_API const wte_model_output *wte_model_output_of(const wte_model *m);
+/** The id in the vocabulary of an id of the input table: itself, but where the input table is a
+ *  draft head (options.tensor), the token that the row stands for. */
+WTE_API uint64_t wte_model_token(const wte_model *m, uint64_t id);
 
 /* Tied or not -----------------------------------------------------------------------------------
  */

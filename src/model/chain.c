@@ -226,8 +226,11 @@ wte_status wte__model_output_fill(wte_model *m, wte_error *err)
     m->output.unknown = said->unknown ? said->unknown : "";
     m->output.bias = WTE_NOWHERE;
     m->output.bias_name = m->output.bias_problem = "";
+    m->output.map_name = m->output.map_why = m->output.map_problem = "";
     m->output.n_valid = tokens < rows ? tokens : 0;
-    return m->file && rows ? wte__bias_find(m, err) : WTE_OK;
+    if (!m->file || !rows) return WTE_OK;
+    WTE_TRY(wte__draft_find(m, err));
+    return wte__bias_find(m, err);
 }
 
 const wte_model_output *wte_model_output_of(const wte_model *m)

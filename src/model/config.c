@@ -426,6 +426,7 @@ wte_status wte__config_parse(wte__config *out, const void *data, uint64_t bytes,
     said->eos_token_id = id_of(&p, FACT_EOS);
     resolve_tie(&p, said);
     resolve_head_class(out, arena);
+    out->reads = wte__class_reads(said->architecture, said->model_type);
     if (!said->tie_rule || !out->head_why) return wte__no_memory(err, 512, path);
     wte__facts merged;
     for (int i = 0; i < N_FACTS; i++) merged.fact[i] = *either(&p, (wte__fact_id)i);

@@ -295,6 +295,7 @@ static const struct {
     { "ForVision2Seq", WTE__HEAD_EXPECTED },
     { "ForSpeechSeq2Seq", WTE__HEAD_EXPECTED },
     { "EncoderDecoderModel", WTE__HEAD_EXPECTED },
+    { "ForCTC", WTE__HEAD_EXPECTED },
     { "MTModel", WTE__HEAD_EXPECTED },
     { "ChatGLMModel", WTE__HEAD_EXPECTED },
     { "Classification", WTE__HEAD_NONE },
@@ -316,4 +317,77 @@ wte__head_class wte__class_has_head(const char *architecture)
             return classes[i].has_head;
     }
     return WTE__HEAD_UNKNOWN;
+}
+
+/* Classes that read no token ids, by a part of their name, and families of which no class does. */
+static const struct {
+    const char *part, *reads;
+} senses[] = {
+    { "ForCTC", "sounds" },
+    { "ForAudioClassification", "sounds" },
+    { "ForAudioFrameClassification", "sounds" },
+    { "ForXVector", "sounds" },
+    { "AudioModel", "sounds" },
+    { "ForImageClassification", "pictures" },
+    { "ForVideoClassification", "pictures" },
+    { "ForMaskedImageModeling", "pictures" },
+    { "ForObjectDetection", "pictures" },
+    { "ForSemanticSegmentation", "pictures" },
+    { "ForInstanceSegmentation", "pictures" },
+    { "ForUniversalSegmentation", "pictures" },
+    { "ForImageSegmentation", "pictures" },
+    { "ForDepthEstimation", "pictures" },
+    { "ForPoseEstimation", "pictures" },
+    { "ForKeypointDetection", "pictures" },
+    { "VisionModel", "pictures" },
+};
+static const char *const hearing[] = {
+    "audio-spectrogram-transformer",
+    "data2vec-audio",
+    "hubert",
+    "mctct",
+    "parakeet_ctc",
+    "sew",
+    "sew-d",
+    "unispeech",
+    "unispeech-sat",
+    "wav2vec2",
+    "wav2vec2-bert",
+    "wav2vec2-conformer",
+    "wavlm",
+};
+static const char *const seeing[] = {
+    "beit",         "clip_vision_model",
+    "convnext",     "convnextv2",
+    "cvt",          "data2vec-vision",
+    "deit",         "detr",
+    "dinov2",       "dinov2_with_registers",
+    "dinov3_vit",   "efficientnet",
+    "focalnet",     "hiera",
+    "ijepa",        "levit",
+    "mobilenet_v1", "mobilenet_v2",
+    "mobilevit",    "mobilevitv2",
+    "poolformer",   "pvt",
+    "pvt_v2",       "regnet",
+    "resnet",       "segformer",
+    "swin",         "swinv2",
+    "timesformer",  "siglip_vision_model",
+    "videomae",     "vit",
+    "vit_mae",      "vit_msn",
+    "vivit",        "yolos",
+};
+
+static bool is_one_of(const char *const *list, size_t n, const char *model_type)
+{
+    for (size_t i = 0; i < n; i++)
+        if (wte__quant_is(list[i], model_type)) return true;
+    return false;
+}
+
+const char *wte__class_reads(const char *architecture, const char *model_type)
+{
+    for (size_t i = 0; i < sizeof senses / sizeof *senses; i++)
+        if (strstr(architecture, senses[i].part)) return senses[i].reads;
+    if (is_one_of(hearing, sizeof hearing / sizeof *hearing, model_type)) return "sounds";
+    return is_one_of(seeing, sizeof seeing / sizeof *seeing, model_type) ? "pictures" : NULL;
 }

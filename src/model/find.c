@@ -25,6 +25,7 @@ static const struct {
     { LIKE_INPUT, 10, "shape of the input table" },
     { UNLIKE_INPUT, -25, "another width than the input table" },
     { TURNED, 0, "stored dim x rows" },
+    { TOKENS_EXACT, 40, "exactly as many rows as the tokenizer has ids" },
 };
 #define N_WEIGHTS (sizeof weights / sizeof *weights)
 
@@ -50,7 +51,7 @@ bool wte__find_matrix_of(const wte_tensor *t, uint64_t *rows, uint64_t *dim)
     return t->rank >= 2;
 }
 
-static bool near(uint64_t rows, uint64_t size)
+bool wte__find_near(uint64_t rows, uint64_t size)
 {
     return rows >= size && rows - size < PADDING && rows - size <= size;
 }
@@ -63,10 +64,10 @@ uint32_t wte__find_judge_shape(const struct wte__find *f, uint64_t rows, uint64_
                   rows == c->hidden_size && rows != dim;
     if (turned) return TURNED | ROWS_EQUAL | WIDTH_EQUAL;
     if (c->vocab_size)
-        seen |= rows == c->vocab_size       ? ROWS_EQUAL
-                : near(rows, c->vocab_size) ? ROWS_NEAR
-                                            : ROWS_OTHER;
-    if (f->tokens && !(seen & ROWS_EQUAL) && near(rows, f->tokens)) seen |= ROWS_TOKENS;
+        seen |= rows == c->vocab_size                 ? ROWS_EQUAL
+                : wte__find_near(rows, c->vocab_size) ? ROWS_NEAR
+                                                      : ROWS_OTHER;
+    if (f->tokens && !(seen & ROWS_EQUAL) && wte__find_near(rows, f->tokens)) seen |= ROWS_TOKENS;
     bool width = dim == c->hidden_size || (c->embedding_size && dim == c->embedding_size);
     if (c->hidden_size || c->embedding_size) seen |= width ? WIDTH_EQUAL : WIDTH_OTHER;
     return seen;
@@ -80,7 +81,7 @@ static int32_t weight_of(uint32_t seen)
     return score;
 }
 
-static wte_status add(struct wte__find *f, const struct wte__scored *s)
+wte_status wte__find_add(struct wte__find *f, const struct wte__scored *s)
 {
     void *list = f->list;
     if (!wte__grow(f->m->allocator, &list, &f->cap, f->n + 1, sizeof *f->list))
@@ -96,12 +97,12 @@ static wte_status add_by_shape(struct wte__find *f, struct wte__scored *s)
     const uint32_t whole = ROWS_EQUAL | WIDTH_EQUAL;
     s->evidence = wte__find_judge_shape(f, s->rows, s->dim);
     if ((s->evidence & whole) != whole || (s->evidence & TURNED)) return WTE_OK;
-    if (wte__name_is_outside(s->name, s->name_bytes)) return WTE_OK;
+    if (f->m->config.reads || wte__name_is_outside(s->name, s->name_bytes)) return WTE_OK;
     s->role = wte__name_hints_head(s->name, s->name_bytes) ? WTE_ROLE_HEAD : WTE_ROLE_INPUT;
     s->rule = "no known name, but the table's shape";
     s->score = SCORE_SHAPE + weight_of(s->evidence);
     s->weak = true;
-    return add(f, s);
+    return wte__find_add(f, s);
 }
 
 /* "cls.output.weight" ends like it, and is a classifier. */
@@ -134,6 +135,14 @@ static wte_status judge_packed(struct wte__find *f, struct wte__scored *s, bool 
     return WTE_OK;
 }
 
+/* A name like `embeddings` alone makes no static model of model2vec: its config or mapping does. */
+static bool is_static(const struct wte__find *f)
+{
+    const wte_model_config *said = &f->m->config.said;
+    return f->mapping != WTE_NOWHERE || wte__quant_is(said->model_type, "model2vec") ||
+           wte__quant_is(said->architecture, "StaticModel");
+}
+
 static wte_status judge_named(struct wte__find *f, const wte__name *name, struct wte__scored *s,
                               bool is_matrix, bool usable)
 {
@@ -142,12 +151,15 @@ static wte_status judge_named(struct wte__find *f, const wte__name *name, struct
         WTE_TRY(judge_packed(f, s, &is_matrix, &usable));
     s->role = wte__role_of(rule->kind);
     s->kind = rule->kind;
-    s->rule = rule->why;
+    s->rule = (rule->flags & WTE__RULE_MAP) && is_static(f)
+                  ? "token table of a model2vec static model"
+                  : rule->why;
     s->part = name->part;
     s->map = rule->flags & WTE__RULE_MAP;
     s->weak = (rule->flags & WTE__RULE_WEAK) && !f->gguf;
+    s->pair = rule->flags & WTE__RULE_PAIR;
     if (s->map && f->mapping == WTE_NOWHERE) s->map = false;
-    if (s->role == WTE_ROLE_OTHER) return add(f, s);
+    if (s->role == WTE_ROLE_OTHER) return wte__find_add(f, s);
     s->outside = name->outside;
     if (f->gguf && rule->kind == WTE_KIND_HEAD && !is_gguf_head(s))
         s->outside = "the head of a GGUF file is called output.weight";
@@ -155,16 +167,16 @@ static wte_status judge_named(struct wte__find *f, const wte__name *name, struct
     if (!s->outside && !usable) s->outside = "its elements are not whole bytes";
     if (s->outside) {
         s->role = WTE_ROLE_OTHER;
-        return add(f, s);
+        return wte__find_add(f, s);
     }
     const bool unknown = s->packed && s->dim == 0;
     if (!s->map && !unknown) s->evidence = wte__find_judge_shape(f, s->rows, s->dim);
     s->score = rule->score + name->context + weight_of(s->evidence);
-    WTE_TRY(add(f, s));
+    WTE_TRY(wte__find_add(f, s));
     if (!(rule->flags & WTE__RULE_BOTH)) return WTE_OK;
     s->role = WTE_ROLE_HEAD;
     s->both = true;
-    return add(f, s);
+    return wte__find_add(f, s);
 }
 
 static wte_status judge_tensor(struct wte__find *f, uint64_t i)
@@ -216,22 +228,84 @@ struct wte__scored *wte__find_best(struct wte__find *f, wte_role role)
     return NULL;
 }
 
+/* Whether some input table has so many rows, of that width; dim 0: of any. */
+static bool has_table(const struct wte__find *f, uint64_t rows, uint64_t dim)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct wte__scored *s = &f->list[i];
+        if (s->role != WTE_ROLE_INPUT || s->score <= 0 || s->map) continue;
+        if (s->rows == rows && (s->dim == dim || !dim)) return true;
+    }
+    return false;
+}
+
+/* Whether a head's rows are those of a vocabulary that the model has; a decoder's table has one of
+ * its own. */
+static bool rows_fit(const struct wte__find *f, const struct wte__scored *head,
+                     const wte_model_table *input)
+{
+    if (head->evidence & (ROWS_EQUAL | ROWS_NEAR | ROWS_TOKENS)) return true;
+    return wte__find_near(head->rows, input->rows) || wte__find_near(input->rows, head->rows) ||
+           has_table(f, head->rows, 0);
+}
+
+/* Why a matrix under a head's name is no output head of this table, or NULL. */
+static const char *no_head(const struct wte__find *f, const struct wte__scored *s,
+                           const wte_model_table *input)
+{
+    const wte__config *c = &f->m->config;
+    const bool fits = rows_fit(f, s, input);
+    const bool square = s->rows == s->dim;
+    if (!fits && s->dim != input->dim)
+        return "neither the rows nor the width of the table: the head of something else";
+    if (!fits && square) return "as many rows as columns: a projection of hidden vectors";
+    if (!fits && s->weak) return "other rows than the table's: a classifier";
+    if (s->weak && square && c->head_class == WTE__HEAD_NONE)
+        return "as many rows as columns, and the class has no head: a projection";
+    /* "head.weight" of another width is a classifier, not this table's head */
+    if (s->weak && s->dim != input->dim && !(s->evidence & ROWS_EQUAL) && !has_table(f, s->rows, 0))
+        return "another width than the table: a classifier";
+    return NULL;
+}
+
+/* What is no head stands beside the table, and so does its bias. */
+static void exclude(struct wte__find *f, struct wte__scored *head)
+{
+    const char *suffix = wte__code_suffix(head->name, head->name_bytes);
+    const uint64_t stem = head->name_bytes - (suffix ? strlen(suffix) : 0);
+    head->role = WTE_ROLE_OTHER;
+    head->score = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        struct wte__scored *s = &f->list[i];
+        if (s->kind != WTE_KIND_HEAD_BIAS || s->name_bytes < stem) continue;
+        if (memcmp(s->name, head->name, (size_t)stem) != 0) continue;
+        s->kind = WTE_KIND_OTHER;
+        s->outside = "not of the output head";
+    }
+}
+
 /* Heads are judged against the input table as well. */
 void wte__find_judge_heads(struct wte__find *f, const wte_model_table *input)
 {
-    const bool known = f->m->config.said.vocab_size || f->m->config.said.hidden_size;
     for (size_t i = 0; i < f->n; i++) {
         struct wte__scored *s = &f->list[i];
         if (s->role != WTE_ROLE_HEAD || s->both || (s->evidence & TURNED)) continue;
         if (s->packed && s->dim == 0) continue;
+        if (!s->packed && s->rows != s->dim && has_table(f, s->dim, s->rows)) {
+            s->evidence |= TURNED | LIKE_INPUT;
+            s->score += weight_of(LIKE_INPUT);
+            continue;
+        }
+        s->outside = no_head(f, s, input);
+        if (s->outside) {
+            exclude(f, s);
+            continue;
+        }
         uint32_t seen = 0;
         if (s->dim != input->dim) seen |= UNLIKE_INPUT;
         if (s->dim == input->dim && s->rows == input->rows) seen |= LIKE_INPUT;
         s->evidence |= seen;
         s->score += weight_of(seen);
-        /* "head.weight" of another width is a classifier, not this table's head */
-        if (s->weak && (seen & UNLIKE_INPUT) && !(known && (s->evidence & ROWS_EQUAL)))
-            s->score = -1;
     }
 }
 
@@ -293,6 +367,7 @@ static wte_status add_the_only(struct wte__find *f)
     wte_tensor t;
     const char *only = only_table(wte_file_format(f->m->file));
     if (f->matrices != 1 || (f->n && !only) || f->m->is_adapter) return WTE_OK;
+    if (f->m->config.reads && !only) return WTE_OK;
     WTE_TRY(wte_file_tensor(f->m->file, f->last_matrix, &t, f->err));
     memset(&s, 0, sizeof s);
     s.tensor = f->last_matrix;
@@ -302,7 +377,7 @@ static wte_status add_the_only(struct wte__find *f)
     s.role = WTE_ROLE_INPUT;
     s.rule = only ? only : "the only matrix in the file";
     s.score = SCORE_ONLY;
-    return add(f, &s);
+    return wte__find_add(f, &s);
 }
 
 static wte_status find_all(struct wte__find *f)

@@ -16,7 +16,8 @@ enum wte__evidence {
     WIDTH_OTHER = 32,
     LIKE_INPUT = 64,
     UNLIKE_INPUT = 128,
-    TURNED = 256
+    TURNED = 256,
+    TOKENS_EXACT = 512 /* of a matrix without a known name */
 };
 struct wte__scored {
     uint64_t tensor, rows, dim;
@@ -26,7 +27,7 @@ struct wte__scored {
     const char *rule, *outside;
     const char *name;
     uint64_t name_bytes;
-    bool map, weak, both;
+    bool map, weak, both, pair;
     wte_tensor_kind kind;
     wte_part part;
     bool packed; /* a quantised table: rows and dim are its own, 0 when they cannot be told */
@@ -53,6 +54,24 @@ void wte__find_judge_heads(struct wte__find *f, const wte_model_table *input);
 uint32_t wte__find_judge_shape(const struct wte__find *f, uint64_t rows, uint64_t dim);
 /* Rows and width of a tensor as a matrix; false: it is none. */
 bool wte__find_matrix_of(const wte_tensor *t, uint64_t *rows, uint64_t *dim);
+wte_status wte__find_add(struct wte__find *f, const struct wte__scored *s);
+/* Whether a table of so many rows fits a vocabulary of `size` tokens, padded or not. */
+bool wte__find_near(uint64_t rows, uint64_t size);
+
+/* unnamed.c: matrices whose names no rule knows. */
+/* What there is beside a head that has the place of the input table. */
+enum wte__rival {
+    RIVAL_NONE,
+    RIVAL_WIDTH, /* some matrix, of a layer perhaps, has its width or its row count */
+    RIVAL_TABLE  /* one outside of all layers has its rows: the table by its shape */
+};
+/* rival: the tensor of RIVAL_TABLE, unless NULL. */
+wte_status wte__find_rival(struct wte__find *f, const struct wte__scored *head,
+                           enum wte__rival *kind, wte_tensor *rival);
+/* Add those of `rows` rows as candidates; *n: how many they are. */
+wte_status wte__find_of_rows(struct wte__find *f, uint64_t rows, size_t *n);
+/* No table was found: add what may be one, excluded by its score, so that it is listed. */
+wte_status wte__find_offer(struct wte__find *f);
 
 /* choose.c: the two tables among the candidates. */
 wte_status wte__choose_input(struct wte__find *f);

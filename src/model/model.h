@@ -33,6 +33,7 @@ typedef struct wte__config {
     wte__chain_said chain;
     wte__head_class head_class;
     const char *head_why; /* which rule decided head_class */
+    const char *reads;    /* "sounds", "pictures": what the class reads; NULL: token ids */
 } wte__config;
 
 /* Ids that reach their row through a `mapping` tensor. */
@@ -88,6 +89,7 @@ struct wte_model {
     wte_model_table input, head;
     wte_error no_input; /* why has_input is false */
     wte_model_output output;
+    int64_t *draft[2]; /* output.map, output.map_stored: output.n_map each, or NULL */
     wte_error no_head; /* why has_head is false though one is stored; status WTE_OK: none is */
     wte__quant_said said;
     wte__quant quant[2]; /* input, head; dim 0: not quantised */
@@ -146,6 +148,8 @@ const wte__family *wte__family_find(const char *model_type); /* NULL = not in th
 /* Of a type that is not in the table: whether it is known to be a language model. */
 bool wte__family_is_language_model(const char *model_type);
 wte__head_class wte__class_has_head(const char *architecture);
+/* What a class reads that takes no token ids: "sounds", "pictures"; NULL: it may take them. */
+const char *wte__class_reads(const char *architecture, const char *model_type);
 
 /* named.c: index of the tensor that a person named: whole, or by a unique ending. */
 wte_status wte__find_named(const wte_file *file, const char *name, uint64_t *out, wte_error *err);
@@ -153,8 +157,16 @@ wte_status wte__find_named(const wte_file *file, const char *name, uint64_t *out
 /* bias.c: the head's bias, once the tables are found. */
 wte_status wte__bias_find(wte_model *m, wte_error *err);
 
+/* draft.c: which tokens the rows of a draft head are, once the tables are found. */
+wte_status wte__draft_find(wte_model *m, wte_error *err);
+
 /* find.c: candidates, and the two tables. opt names the overrides. */
 wte_status wte__model_find(wte_model *m, const wte_model_options *opt, wte_error *err);
+
+/* tie.c. Writers that may not store a tensor twice (safetensors' save_model) keep one name and put
+ * the others into the metadata, as name dropped -> name kept. The name of that role which stands
+ * for `kept`, or NULL. */
+const char *wte__tie_alias(const wte_model *m, const char *kept, wte_role role);
 
 /* view.c: fill *out for tensor i in a role (slot 0 = input, 1 = head). */
 typedef struct wte__view_want {

@@ -217,6 +217,8 @@ void wte_model_free(wte_model *m)
     wte__free(m->allocator, m->candidates, (size_t)m->n_candidates * sizeof *m->candidates);
     wte__free(m->allocator, m->mapping.row, (size_t)m->mapping.count * sizeof *m->mapping.row);
     wte__adapter_clear(&m->adapter, m->allocator);
+    for (int i = 0; i < 2; i++)
+        wte__free(m->allocator, m->draft[i], (size_t)m->output.n_map * sizeof *m->draft[i]);
     for (int i = 0; i < 2; i++) wte__quant_clear(&m->quant[i]);
     wte_table_free(m->demo);
     wte_vocab_free(m->vocab); /* its texts may lie in the file */

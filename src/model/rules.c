@@ -15,6 +15,9 @@
 #define BIAS  WTE__RULE_BIAS
 #define BOTH  WTE__RULE_BOTH
 #define MAP   WTE__RULE_MAP
+#define ENC   WTE__RULE_ENCODER
+#define DEC   WTE__RULE_DECODER
+#define PAIR  WTE__RULE_PAIR
 
 #define S(stem) stem, sizeof(stem) - 1
 static const wte__rule rules[] = {
@@ -36,9 +39,10 @@ static const wte__rule rules[] = {
     { S("token_embd"), INPUT, 100, 0, "token table under its GGUF name" },
     { S("input_embedding"), INPUT, 90, 0, "token table of a JAX model" },
     { S("embeddings"), INPUT, 80, 0, "token table of mamba, rwkv, xlm" },
-    { S("embedding"), INPUT, 80, 0, "token table of a static model or of mamba's own files" },
-    { S("embeddings"), INPUT, 100, WHOLE | BARE | MAP, "token table of a model2vec static model" },
-    { S("0"), INPUT, 60, WHOLE | BARE | MAP, "token table of an early static model" },
+    { S("embedding"), INPUT, 80, 0,
+      "a table called embedding, as in static models and mamba's own files" },
+    { S("embeddings"), INPUT, 100, WHOLE | BARE | MAP, "a table called embeddings" },
+    { S("0"), INPUT, 60, WHOLE | BARE | MAP, "a table called 0" },
     { S("emb_params"), INPUT, 90, WHOLE | BARE, "rows of a textual inversion" },
     { S("*"), INPUT, 90, WHOLE | BARE, "rows of a textual inversion" },
     { S("embed_text_tokens"), INPUT, 100, 0, "text tokens of csm" },
@@ -48,6 +52,30 @@ static const wte__rule rules[] = {
     { S("w"), INPUT, 70, WEAK, "token table of ctrl" },
     { S("encoder"), INPUT, 60, WEAK | WHOLE, "token table of neobert or of a plain encoder" },
     { S("weight"), INPUT, 60, WHOLE | BARE, "the weight of a lone embedding layer" },
+    /* translation: marian, nematus, opennmt, the annotated transformer, tutorials */
+    { S("Wemb"), INPUT, 104, WHOLE | BARE, "token table of marian, nematus" },
+    { S("encoder_Wemb"), INPUT, 100, WHOLE | BARE | ENC, "token table of marian" },
+    { S("decoder_Wemb"), INPUT, 94, WHOLE | BARE | DEC, "token table of marian" },
+    { S("Wemb_dec"), INPUT, 94, WHOLE | BARE | DEC, "token table of nematus" },
+    { S("emb_luts.0"), INPUT, 100, 0, "token table of opennmt" },
+    { S("src_embed.0.lut"), INPUT, 100, ENC, "token table of the annotated transformer" },
+    { S("tgt_embed.0.lut"), INPUT, 94, DEC, "token table of the annotated transformer" },
+    { S("src_word_emb"), INPUT, 100, ENC, "token table of a translator" },
+    { S("trg_word_emb"), INPUT, 94, DEC, "token table of a translator" },
+    { S("src_tok_emb.embedding"), INPUT, 100, ENC, "token table of a translator" },
+    { S("tgt_tok_emb.embedding"), INPUT, 94, DEC, "token table of a translator" },
+    { S("src_embedding"), INPUT, 100, ENC, "token table of a translator" },
+    { S("tgt_embedding"), INPUT, 94, DEC, "token table of a translator" },
+    { S("trg_embedding"), INPUT, 94, DEC, "token table of a translator" },
+    /* skip-gram: vectors of words, and of contexts, which serve as its head */
+    { S("u_embeddings"), INPUT, 90, WEAK | PAIR, "vectors of words (skip-gram)" },
+    { S("in_embed"), INPUT, 90, WEAK | PAIR, "vectors of words (skip-gram)" },
+    { S("in_embedding"), INPUT, 90, WEAK | PAIR, "vectors of words (skip-gram)" },
+    { S("in_embeddings"), INPUT, 90, WEAK | PAIR, "vectors of words (skip-gram)" },
+    { S("input_embeddings"), INPUT, 90, 0, "vectors of words (skip-gram)" },
+    { S("center_embeddings"), INPUT, 90, WEAK | PAIR, "vectors of words (skip-gram)" },
+    { S("ivectors"), INPUT, 90, WEAK | PAIR, "vectors of words (skip-gram)" },
+    { S("syn0"), INPUT, 90, WHOLE | BARE, "vectors of words (skip-gram)" },
     /* output heads */
     { S("lm_head"), HEAD, 100, 0, "output head of most decoders" },
     { S("lm_head.linear"), HEAD, 100, 0, "output head of phi-2's old files" },
@@ -70,6 +98,22 @@ static const wte__rule rules[] = {
     { S("head.decoder"), HEAD, 90, WEAK, "output head of modernbert" },
     { S("decoder"), HEAD, 80, WEAK | WHOLE, "output head of modernbert" },
     { S("head"), HEAD, 80, WEAK, "output head of rwkv, deepseek-v4" },
+    { S("decoder_ff_logit_out_W"), HEAD, 100, WHOLE | BARE, "output head of marian" },
+    { S("ff_logit_W"), HEAD, 100, WHOLE | BARE, "output head of nematus" },
+    { S("generator"), HEAD, 80, WEAK, "output head of opennmt and translators" },
+    { S("generator.0"), HEAD, 90, WEAK, "output head of opennmt" },
+    { S("generator.proj"), HEAD, 90, WEAK, "output head of the annotated transformer" },
+    { S("trg_word_prj"), HEAD, 90, 0, "output head of a translator" },
+    { S("out"), HEAD, 80, WEAK, "output head of a decoder" },
+    { S("fc_out"), HEAD, 80, WEAK, "output head of a decoder" },
+    { S("v_embeddings"), HEAD, 90, WEAK | PAIR, "vectors of contexts (skip-gram)" },
+    { S("out_embed"), HEAD, 90, WEAK | PAIR, "vectors of contexts (skip-gram)" },
+    { S("out_embedding"), HEAD, 90, WEAK | PAIR, "vectors of contexts (skip-gram)" },
+    { S("out_embeddings"), HEAD, 90, WEAK | PAIR, "vectors of contexts (skip-gram)" },
+    { S("output_embeddings"), HEAD, 90, WEAK | PAIR, "vectors of contexts (skip-gram)" },
+    { S("context_embeddings"), HEAD, 90, WEAK | PAIR, "vectors of contexts (skip-gram)" },
+    { S("ovectors"), HEAD, 90, WEAK | PAIR, "vectors of contexts (skip-gram)" },
+    { S("syn1neg"), HEAD, 90, WHOLE | BARE, "vectors of contexts (skip-gram)" },
     /* the same without ".weight", as arrays saved by hand have it */
     { S("embed_tokens"), INPUT, 90, BARE, "token table of llama, qwen, gemma, opt and kin" },
     { S("wte"), INPUT, 90, BARE, "token table of gpt2 and kin" },
@@ -126,6 +170,9 @@ static const wte__rule rules[] = {
     { S("lm_head_bias"), WTE_KIND_HEAD_BIAS, 0, BARE, "bias of the head" },
     { S("decoder_bias"), WTE_KIND_HEAD_BIAS, 0, BARE | WHOLE, "bias of the head" },
     { S("output_bias"), WTE_KIND_HEAD_BIAS, 0, BARE | WHOLE, "bias of the head" },
+    { S("decoder_ff_logit_out_b"), WTE_KIND_HEAD_BIAS, 0, BARE | WHOLE, "bias of the head" },
+    { S("ff_logit_b"), WTE_KIND_HEAD_BIAS, 0, BARE | WHOLE, "bias of the head" },
+    { S("syn1"), OTHER, 0, BARE | WHOLE, "inner nodes of a tree of words (skip-gram)" },
     { S("predictions.output_bias"), WTE_KIND_HEAD_BIAS, 0, BARE, "bias of the head" },
     { S("final_logits_bias"), WTE_KIND_HEAD_BIAS, 0, BARE, "bias of the logits" },
     { S("embedding_hidden_mapping_in"), WTE_KIND_PROJECT_IN, 0, 0,
@@ -355,6 +402,8 @@ static void judge_prefix(struct text prefix, wte__name *out)
         if (!out->part && (encoder || decoder))
             out->part = encoder ? WTE_PART_ENCODER : WTE_PART_DECODER;
     }
+    if (out->rule->flags & (ENC | DEC))
+        out->part = out->rule->flags & ENC ? WTE_PART_ENCODER : WTE_PART_DECODER;
     if (!plain && (out->rule->flags & WHOLE)) out->rule = NULL;
 }
 
@@ -368,6 +417,13 @@ bool wte__name_is_outside(const char *name, uint64_t bytes)
     return false;
 }
 
+bool wte__name_is_listed(const char *name, uint64_t bytes)
+{
+    struct text t = { name, (size_t)bytes };
+    (void)cut_leaf(&t);
+    return is_number(last_segment(&t)) && t.bytes > 0 && !wte__name_is_outside(t.at, t.bytes);
+}
+
 /* NAME.bias, where NAME is a head's, is its bias. */
 static const wte__rule head_bias = { S(""), WTE_KIND_HEAD_BIAS, 0, BIAS, "bias of the head" };
 static const wte__rule weak_head_bias = { S(""), WTE_KIND_HEAD_BIAS, 0, BIAS | WEAK,
@@ -379,6 +435,13 @@ static const wte__rule *bias_rule(struct text t)
     return head && head->kind == HEAD ? head : NULL;
 }
 
+/* "generator.0": the number belongs to the name that a rule knows. */
+static bool is_numbered_stem(struct text t, struct text number, unsigned leaf)
+{
+    const wte__rule *rule = longest_rule(t, leaf == BIAS ? 0 : leaf);
+    return rule && rule->bytes > number.bytes;
+}
+
 wte__name wte__name_judge(const char *name, uint64_t bytes)
 {
     struct text t = { name, (size_t)bytes };
@@ -386,7 +449,7 @@ wte__name wte__name_judge(const char *name, uint64_t bytes)
     unsigned leaf = cut_leaf(&t);
     int32_t tail = cut_tails(&t);
     struct text before = t, segment = last_segment(&before);
-    bool numbered = is_number(segment) && before.bytes > 0;
+    bool numbered = is_number(segment) && before.bytes > 0 && !is_numbered_stem(t, segment, leaf);
     if (numbered) t = before;
     bool flax = leaf == BARE && before.bytes > 0 && is(segment, "embedding");
     if (flax) out.rule = longest_rule(before, 0); /* embed_tokens.embedding */

@@ -9,6 +9,10 @@
 #define WTE__RULE_BIAS  8u  /* stored with ".bias" */
 #define WTE__RULE_BOTH  16u /* one tensor that is input table and head by design */
 #define WTE__RULE_MAP   32u /* reached through a `mapping` tensor when there is one */
+/* The name itself says which part of an encoder-decoder model it is of. */
+#define WTE__RULE_ENCODER 64u
+#define WTE__RULE_DECODER 128u
+#define WTE__RULE_PAIR    256u /* one of two tables of the same ids: words and contexts */
 
 typedef struct wte__rule {
     const char *stem; /* end of the name, on a dot, without ".weight" */
@@ -40,6 +44,8 @@ wte__name wte__name_judge(const char *name, uint64_t bytes);
 /* Whether the name lies in a numbered block or in another part of the model, whatever it ends in.
  */
 bool wte__name_is_outside(const char *name, uint64_t bytes);
+/* Whether it is one of a numbered list of matrices: "emb_l.3.weight", and not inside of a block. */
+bool wte__name_is_listed(const char *name, uint64_t bytes);
 /* A word in the name that hints at a head ("lm_head", "output", ...); for tensors known by shape
  * alone. */
 bool wte__name_hints_head(const char *name, uint64_t bytes);

@@ -44,10 +44,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return wte_add_u64(a, b, &n) ? n : UINT64_MAX;
 }
 
-/* Writers that may not store a tensor twice (safetensors' save_model) keep one name and put the
- * others into the metadata, as name dropped -> name kept. The name of that role which stands for
- * `kept`, or NULL. */
-static const char *alias_of(const wte_model *m, const char *kept, wte_role role)
+const char *wte__tie_alias(const wte_model *m, const char *kept, wte_role role)
 {
     const char *name, *value;
     for (uint64_t i = 0; m->file && (name = wte_file_metadata(m->file, i, &value)); i++) {
@@ -81,7 +78,7 @@ static void judge_without_head(const wte_model *m, wte_tie *t)
     bool expected = c->head_class == WTE__HEAD_EXPECTED;
     t->flag_agrees = true;
     t->params_tied = t->params_untied = product(t->input_rows, t->input_dim);
-    const char *alias = alias_of(m, m->input.name, WTE_ROLE_HEAD);
+    const char *alias = wte__tie_alias(m, m->input.name, WTE_ROLE_HEAD);
     if (alias) {
         judge_alias(m, m->input.name, alias, t);
         return;
@@ -114,7 +111,8 @@ static void judge_one_tensor(const wte_model *m, wte_tie *t)
     t->params_tied = product(t->input_rows, t->input_dim);
     t->params_untied = sum(t->params_tied, t->params_tied);
     t->flag_agrees = !untied;
-    const char *alias = m->head_serves_input ? alias_of(m, m->head.name, WTE_ROLE_INPUT) : NULL;
+    const char *alias =
+        m->head_serves_input ? wte__tie_alias(m, m->head.name, WTE_ROLE_INPUT) : NULL;
     if (alias) {
         judge_alias(m, m->head.name, alias, t);
         return;

@@ -1,6 +1,7 @@
 /* The sizes against each other: config, input table, head, tokenizer, positions. No row is read. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -119,10 +120,46 @@ static wte_status check_config(wte__checking *k, const char *name)
                           c->hidden_size, f->dim, part);
 }
 
+static int by_token(const void *va, const void *vb)
+{
+    const int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
+    return a < b ? -1 : a > b;
+}
+
+/* A draft head: ids that none of its rows stands for. */
+static wte_status check_draft(wte__checking *k, const char *name)
+{
+    const wte_model_output *o = wte_model_output_of(k->m);
+    const wte_check_facts *f = &k->report->facts;
+    char shown[WTE__NAME_SHOWN];
+    wte__seen seen = { 0 };
+    if (*o->map_problem)
+        return wte__check_add(k, WTE__CODE_HEAD_MAP,
+                              wte__show(shown, k->head->name, strlen(k->head->name)), NULL, "",
+                              "%s", o->map_problem);
+    const size_t n = (size_t)o->n_map;
+    int64_t *sorted = wte__alloc_array(k->opt.allocator, n, sizeof *sorted);
+    if (!sorted) return wte__no_memory(k->err, n * sizeof *sorted, "the tokens of a head");
+    memcpy(sorted, o->map, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_token);
+    for (uint64_t id = 0, at = 0; id < f->table_rows; id++) {
+        while (at < n && (uint64_t)sorted[at] < id) at++;
+        if (at == n || (uint64_t)sorted[at] != id) wte__seen_add(&seen, id);
+    }
+    wte__free(k->opt.allocator, sorted, n * sizeof *sorted);
+    if (!seen.count) return WTE_OK;
+    return wte__check_add(k, WTE__CODE_INPUT_ONLY, name, &seen, "",
+                          "a draft head of %" PRIu64 " rows (%.80s): %" PRIu64 " of %" PRIu64
+                          " ids are for input only",
+                          f->head_rows, o->map_why, seen.count, f->table_rows);
+}
+
 static wte_status check_head(wte__checking *k, const char *name)
 {
     const wte_check_facts *f = &k->report->facts;
+    const wte_model_output *o = wte_model_output_of(k->m);
     wte__seen seen = { 0 };
+    if (k->head && (o->map || *o->map_problem)) return check_draft(k, name);
     if (!k->head || k->two_vocabularies || f->head_rows == f->table_rows) return WTE_OK;
     const bool more_input = f->table_rows > f->head_rows;
     const uint64_t from = more_input ? f->head_rows : f->table_rows;

@@ -26,6 +26,15 @@ static const char *flag_key(const wte__checking *k, char buf[96])
     return buf;
 }
 
+/* Whether loaders can take the head as it is stored: else no flag makes the model load. */
+static bool head_loads(const wte__checking *k)
+{
+    const wte_model_config *c = k->config;
+    const uint64_t rows = c->vocab_size ? c->vocab_size : k->tie.input_rows;
+    const uint64_t dim = c->hidden_size ? c->hidden_size : k->tie.input_dim;
+    return k->tie.head_rows == rows && k->tie.head_dim == dim;
+}
+
 static wte_status judge(wte__checking *k, const char *head, const char *key)
 {
     const wte_tie *t = &k->tie;
@@ -36,7 +45,9 @@ static wte_status judge(wte__checking *k, const char *head, const char *key)
                               wte__repair_config(k, key, "false"), "%s", t->why);
     case WTE_TIE_IMPOSSIBLE:
         return wte__check_add(k, WTE__CODE_TIE_IMPOSSIBLE, head, NULL,
-                              wte__repair_config(k, key, "false"), "%s", t->why);
+                              head_loads(k) ? wte__repair_config(k, key, "false")
+                                            : wte__repair_fetch(k),
+                              "%s", t->why);
     case WTE_TIE_BROKEN:
         return wte__check_add(k, WTE__CODE_TIE_HEAD_MISSING, head, NULL,
                               wte__repair_config(k, key, "true"), "%s", t->why);

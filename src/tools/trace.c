@@ -501,12 +501,12 @@ static uint64_t token_bytes(const wte_vocab *vocab, uint64_t id)
     return wte_vocab_text(vocab, id, NULL, 0);
 }
 
-static void fill_token(trace_box *box, const wte_vocab *vocab, uint64_t bytes)
+static void fill_token(trace_box *box, const wte_vocab *vocab, uint64_t token, uint64_t bytes)
 {
     if (!vocab) return;
-    box->t.token_kind = wte_vocab_kind(vocab, box->t.id);
+    box->t.token_kind = wte_vocab_kind(vocab, token);
     if (box->t.token_kind == WTE_TOKEN_NONE) return;
-    wte_vocab_text(vocab, box->t.id, box->text, bytes);
+    wte_vocab_text(vocab, token, box->text, bytes);
     box->t.token = box->text;
     box->t.token_bytes = bytes;
 }
@@ -527,7 +527,7 @@ wte_status wte_model_trace(const wte_model *m, uint64_t id, const wte_trace_opti
     WTE_TRY(wte__need_functions(opt.allocator, opt.progress, err));
     WTE_TRY(wte_model_input(m, &table, err));
     WTE_TRY(wte_model_row(m, id, &row, err));
-    const uint64_t text = token_bytes(vocab, id);
+    const uint64_t token = wte_model_token(m, id), text = token_bytes(vocab, token);
     wte_rows stored = table->source;
     if (table->mapped) WTE_TRY(wte_file_rows(file, table->tensor, &stored, err));
     const subject of = { &table->source, &stored, id, row };
@@ -536,7 +536,7 @@ wte_status wte_model_trace(const wte_model *m, uint64_t id, const wte_trace_opti
     if (status == WTE_E_UNSUPPORTED)
         wte__error_prefix(err, wte__show_path(shown, wte_model_path(m)));
     if (status != WTE_OK) return status;
-    fill_token(box, vocab, text);
+    fill_token(box, vocab, token, text);
     box->t.tensor = table->name;
     box->t.mapped = table->mapped;
     box->t.transposed = table->transposed;
