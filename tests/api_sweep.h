@@ -86,6 +86,7 @@ static struct fixtures {
     float floats[256];
     double doubles[16];
     uint64_t row_pairs[8], shape[2];
+    int64_t tokens[8];
     uint8_t block[128];
     wte_block_type no_blocks[4];
     const char *metadata[2][2];
@@ -144,6 +145,7 @@ static void make_values(void)
     for (int i = 0; i < 256; i++) fix.floats[i] = (float)(i % 7) - 2.5f;
     for (int i = 0; i < 16; i++) fix.doubles[i] = i % 5;
     for (unsigned i = 0; i < 8; i++) fix.row_pairs[i] = i % 4;
+    for (unsigned i = 0; i < 8; i++) fix.tokens[i] = 7 - i;
     fix.shape[0] = 4, fix.shape[1] = 3;
     fix.metadata[0][0] = "key", fix.metadata[0][1] = "value";
     fix.id[0] = 1, fix.id[1] = 2, fix.offset[1] = 1;

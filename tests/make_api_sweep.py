@@ -19,7 +19,7 @@ BY_TYPE = {
     "bool *": "buffer(@)", "char *": "buffer(@)", "float *": "buffer(@)", "uint8_t *": "buffer(@)", "void *": "buffer(@)",
     "uint32_t *": "buffer(@)",
     "const char *": '"a"', "const double *": "fix.doubles", "const float *": "fix.floats", "const void *": "fix.floats",
-    "const uint64_t *": "fix.row_pairs", "const wte_block_type *": "fix.no_blocks", "const char *const (*)[2]": "(const char *const (*)[2])fix.metadata",
+    "const uint64_t *": "fix.row_pairs", "const int64_t *": "fix.tokens", "const wte_block_type *": "fix.no_blocks", "const char *const (*)[2]": "(const char *const (*)[2])fix.metadata",
     "const wte_file *": "fix.file", "const wte_model *": "fix.model", "const wte_vocab *": "fix.vocab",
     "const wte_check *": "fix.check", "const wte_corpus *": "fix.corpus", "const wte_corpus_reader *": "fix.reader",
     "const wte_pairs *": "fix.pairs", "const wte_analogies *": "fix.analogies", "const wte_grad *": "fix.grad",
