@@ -175,7 +175,8 @@ static int make_room(logits_job *j)
     j->sums = calloc(n, sizeof *j->sums);
     j->drawn = calloc(n, sizeof *j->drawn);
     j->ranked = calloc(matrix ? 1 : n * j->top + 1, sizeof *j->ranked);
-    return j->logits && j->sums && j->drawn && j->ranked ? CLI_DONE : no_memory(j);
+    j->bad = calloc(n, sizeof *j->bad);
+    return j->logits && j->sums && j->drawn && j->ranked && j->bad ? CLI_DONE : no_memory(j);
 }
 
 static wte_status draw(logits_job *j, const wte_hidden *hidden, uint64_t first, wte_error *err)
@@ -220,7 +221,7 @@ int logits_block(logits_job *j, uint64_t first, uint64_t n)
             status = wte_head_top(table, &hidden, o, j->top, j->ranked, j->sums, &err);
         break;
     }
-    if (status == WTE_OK) return CLI_DONE;
+    if (status == WTE_OK) return logits_look(j, first, n);
     if (status == WTE_E_ARGUMENT && err.where != WTE_NOWHERE)
         return refuse_vector(j, first + err.where);
     return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
@@ -347,6 +348,8 @@ static int run(cli *c)
     if (code) return code;
     code = cli_head_open(c, &j.head);
     if (!code) code = answer(&j);
+    if (!code) code = logits_tell(&j);
+    free(j.bad);
     free(j.origin);
     free(j.chosen);
     free(j.ranked);

@@ -1,4 +1,4 @@
-/* logits.h - one run of `wte logits`, shared by its two files. */
+/* logits.h - one run of `wte logits`, shared by its files. */
 #ifndef WTE_CLI_LOGITS_H
 #define WTE_CLI_LOGITS_H
 #include "head.h"
@@ -10,6 +10,13 @@ typedef enum logits_kind {
     LOGITS_CHOSEN, /* of the rows that --ids names */
     LOGITS_SAMPLE  /* one row drawn for each */
 } logits_kind;
+
+/* Logits of one hidden vector that are NaN or infinite: how many, and the first of their rows. */
+#define LOGITS_NAMED 8u
+typedef struct logits_bad {
+    uint64_t count, row[LOGITS_NAMED];
+    uint32_t n;
+} logits_bad;
 
 typedef struct logits_job {
     cli *c;
@@ -28,6 +35,10 @@ typedef struct logits_job {
     wte_head_sums *sums;
     float *logits; /* block x columns; of LOGITS_SAMPLE log-probabilities */
     uint64_t *drawn;
+    logits_bad *bad;
+    /* of all blocks so far: vectors with such logits, and the first of them */
+    uint64_t n_bad, first_bad_vector;
+    logits_bad first_bad;
 } logits_job;
 
 /* Columns of the logits of one hidden vector. */
@@ -38,6 +49,11 @@ static inline uint64_t logits_columns(const logits_job *j)
 /* The answers are computed block by block, into j's buffers. 0, or the exit code after a message.
  */
 int logits_block(logits_job *j, uint64_t first, uint64_t n);
+/* logits_finite.c: which of a block's logits are no numbers. 0, or the exit code after a message.
+ */
+int logits_look(logits_job *j, uint64_t first, uint64_t n);
+/* CLI_DONE when all were numbers, else CLI_NO after a message that names the first. */
+int logits_tell(const logits_job *j);
 /* All of them, as text or as JSON. */
 int logits_print(logits_job *j);
 #endif

@@ -52,14 +52,19 @@ static void put_origin(const logits_job *j, uint64_t vector)
     }
 }
 
-static void put_sums(const logits_job *j, const wte_head_sums *sums)
+static void put_sums(const logits_job *j, uint64_t at)
 {
+    const wte_head_sums *sums = &j->sums[at];
+    const logits_bad *bad = &j->bad[at];
     if (j->head.masked)
         printf("  the rows without a token would take %.4g of the probability\n",
                (double)sums->masked);
-    if (sums->not_finite)
-        printf("  %" PRIu32 " logit%s NaN or infinite\n", sums->not_finite,
-               sums->not_finite == 1 ? " is" : "s are");
+    if (!bad->count) return;
+    printf("  %" PRIu64 " logit%s NaN or infinite: id%s", bad->count,
+           bad->count == 1 ? " is" : "s are", bad->count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < bad->n; i++)
+        printf("%s %" PRId64, i ? "," : "", cli_head_token(&j->head, bad->row[i]));
+    puts(bad->count > bad->n ? ", ..." : "");
 }
 
 static void print_top(const logits_job *j, uint64_t vector, uint64_t at)
@@ -76,7 +81,7 @@ static void print_top(const logits_job *j, uint64_t vector, uint64_t at)
         put_real((double)ranked[i].logprob);
         put_token(j, cli_head_token(&j->head, ranked[i].id));
     }
-    put_sums(j, &j->sums[at]);
+    put_sums(j, at);
 }
 
 static void print_chosen(const logits_job *j, uint64_t vector, uint64_t at)
@@ -147,6 +152,10 @@ static void json_top(cli_json *json, const logits_job *j, uint64_t at)
     cli_json_f32(json, "lse", j->sums[at].lse);
     cli_json_f32(json, "padding_probability", j->sums[at].masked);
     cli_json_unsigned(json, "not_finite", j->sums[at].not_finite);
+    cli_json_line(json, "not_finite_ids");
+    for (uint32_t i = 0; i < j->bad[at].n; i++)
+        cli_json_signed(json, NULL, cli_head_token(&j->head, j->bad[at].row[i]));
+    cli_json_close(json);
     cli_json_list(json, "top");
     for (uint32_t i = 0; i < j->top && ranked[i].id != WTE_NOWHERE; i++) {
         cli_json_short(json, NULL);

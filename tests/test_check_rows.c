@@ -134,7 +134,9 @@ static void d7_numbers_that_are_none_are_counted(void **state)
     ROW(table, 199)[10] = NAN;
     wte_check *c = check_table(table, V, V, "");
     assert_faults(c, "rows-nonfinite");
-    assert_finding(c, "rows-nonfinite", EMBED, 3, 0, "3 of 200 rows not finite: 2 NaN, 2 infinite",
+    assert_finding(c, "rows-nonfinite", EMBED, 3, 0,
+                   "3 of 200 rows not finite: 2 with NaN (2 numbers; rows 0, 199), 1 with "
+                   "infinities (2 numbers; row 50)",
                    "w.isfinite()");
     assert_int_equal(finding(c, "rows-nonfinite")->ids[2], 199);
     wte_check_free(c);

@@ -198,20 +198,17 @@ static void free_rows(wte__checking *k)
 
 static wte_status check_rows(wte__checking *k)
 {
-    if (!k->input || k->stored.rows == 0 || k->stored.cols == 0) return WTE_OK;
-    if (!wte_dtype_converts(k->stored.dtype)) return WTE_OK;
     if (!wte__check_wants(k, number_codes, sizeof number_codes / sizeof *number_codes))
         return WTE_OK;
+    WTE_TRY(wte__check_head(k));
+    if (!k->input || k->stored.rows == 0 || k->stored.cols == 0) return WTE_OK;
+    if (!wte_dtype_converts(k->stored.dtype)) return WTE_OK;
     WTE_TRY(wte__scan_init(k, &k->table, k->stored.rows));
     k->state = k->table.flags + k->stored.rows;
     k->used = k->state + k->stored.rows;
     WTE_TRY(mark_tokens(k));
     mark_template(k);
     WTE_TRY(wte__scan_run(k, &k->stored, &k->table));
-    if (k->head && k->head->source.cols && wte_dtype_converts(k->head->source.dtype)) {
-        WTE_TRY(wte__scan_init(k, &k->head_scan, k->head->source.rows));
-        WTE_TRY(wte__scan_run(k, &k->head->source, &k->head_scan));
-    }
     k->report->facts.scanned = true;
     WTE_TRY(wte__check_numbers(k));
     if (k->one_value) return WTE_OK;
@@ -309,6 +306,7 @@ wte_status wte_model_check(const wte_model *m, const wte_check_options *options,
     k.report = wte__alloc_zeroed(k.opt.allocator, sizeof *k.report);
     if (!k.report) return wte__no_memory(err, sizeof *k.report, "a report");
     k.report->allocator = k.opt.allocator;
+    k.facts = &k.report->facts;
     k.report->glitch_indicator = "";
     wte__arena_init(&k.report->arena, k.opt.allocator);
     wte_status status = run(&k);

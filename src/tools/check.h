@@ -34,7 +34,10 @@ void wte__seen_add(wte__seen *s, uint64_t id);
 /* What the first pass says of each row of one table. */
 #define WTE__ROW_ZERO      1u
 #define WTE__ROW_CONSTANT  2u /* of more than one element, and not zero */
-#define WTE__ROW_NONFINITE 4u
+#define WTE__ROW_NAN       4u
+#define WTE__ROW_INF       8u
+#define WTE__ROW_NONFINITE (WTE__ROW_NAN | WTE__ROW_INF)
+#define WTE__ROW_SHARED    128u /* another row has the same bytes */
 typedef struct wte__scan {
     uint64_t rows;
     void *block; /* where all of these lie */
@@ -93,7 +96,9 @@ typedef struct wte__checking {
     const wte_vocab *names; /* of rows: vocab, or NULL when rows are no ids */
     uint64_t named;         /* rows from here on have no token */
     uint64_t pad;           /* row of the padding token, or WTE_NOWHERE */
+    wte_check_facts *facts; /* the report's, as long as the input table is looked at */
     wte__scan table, head_scan;
+    bool of_head;   /* `input` and `stored` are the head's for a while */
     bool unsayable; /* a word of the repair that is being made cannot be said */
     bool one_value; /* the whole table is one number: no row is worth a finding */
     uint8_t *state; /* wte__state of each row */
@@ -149,10 +154,14 @@ wte_status wte__scan_init(wte__checking *k, wte__scan *scan, uint64_t rows);
 wte_status wte__scan_run(wte__checking *k, const wte_rows *rows, wte__scan *out);
 void wte__scan_free(wte__checking *k, wte__scan *scan);
 double wte__scan_quantile(const wte__scan *scan, double part);
+double wte__scan_median(const wte__scan *scan);  /* of an even number: the mean of the middle two */
+wte_status wte__check_head(wte__checking *k);    /* check_head.c: the head's rows, scan and all */
 wte_status wte__check_numbers(wte__checking *k); /* check_numbers.c: what the first pass shows */
 wte_status wte__check_same(wte__checking *k);    /* check_same.c: equal bytes */
 wte_status wte__check_near(wte__checking *k);    /* check_near.c: near ones, the mean row */
 wte_status wte__check_tokens(wte__checking *k);  /* check_tokens.c: who is untrained */
-wte_status wte__check_padding(wte__checking *k); /* check_padding.c */
+/* zero, constant and equal rows of ordinary tokens alone; a part of check_tokens */
+wte_status wte__check_states(wte__checking *k, const char *name);
+wte_status wte__check_padding(wte__checking *k);     /* check_padding.c */
 wte_status wte__check_glitch_rank(wte__checking *k); /* check_glitch.c */
 #endif

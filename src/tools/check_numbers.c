@@ -11,7 +11,7 @@
 static void fill_states(wte__checking *k, double median)
 {
     const wte__scan *s = &k->table;
-    wte_check_facts *f = &k->report->facts;
+    wte_check_facts *f = k->facts;
     const bool few = k->stored.cols < WTE__NEAR_ZERO_DIM;
     const double small = median * (few ? WTE__NEAR_ZERO_FEW : WTE__NEAR_ZERO);
     uint64_t zero = 0, constant = 0, nonfinite = 0;
@@ -42,36 +42,91 @@ static void fill_states(wte__checking *k, double median)
     f->norm_most = wte__scan_quantile(s, 1);
 }
 
+/* Whether every number of the table has one magnitude. */
+static bool is_one_number(const wte__scan *s)
+{
+    for (uint64_t row = 0; row < s->rows; row++) {
+        if (!(s->flags[row] & (WTE__ROW_ZERO | WTE__ROW_CONSTANT))) return false;
+        if (s->norm[row] != s->norm[0] || s->flags[row] != s->flags[0]) return false;
+        /* -0 and 0 differ in their bytes only */
+        if (s->mark[row] != s->mark[0] && !(s->flags[row] & WTE__ROW_ZERO)) return false;
+    }
+    return true;
+}
+
+/* Whether all rows have the same bytes: those of equal marks are read and compared. */
+static wte_status are_rows_equal(const wte__checking *k, bool *equal)
+{
+    const wte__scan *s = &k->table;
+    const size_t bytes = (size_t)k->stored.cols * wte_dtype_bytes(k->stored.dtype);
+    wte_status status = WTE_OK;
+    *equal = s->rows > 1 && !(s->flags[0] & WTE__ROW_NONFINITE); /* which is told by itself */
+    for (uint64_t row = 1; *equal && row < s->rows; row++) *equal = s->mark[row] == s->mark[0];
+    if (!*equal) return WTE_OK;
+    char *first = wte__alloc_array(k->opt.allocator, 2, bytes);
+    if (!first) return wte__no_memory(k->err, 2 * bytes, "two rows");
+    for (uint64_t row = 0; status == WTE_OK && *equal && row < s->rows; row++) {
+        status = wte_rows_read(&k->stored, row, row ? first + bytes : first, k->err);
+        *equal = status == WTE_OK && (row == 0 || memcmp(first, first + bytes, bytes) == 0);
+    }
+    wte__free(k->opt.allocator, first, 2 * bytes);
+    return status;
+}
+
 static wte_status check_constant(wte__checking *k, const char *name)
 {
     const wte__scan *s = &k->table;
+    bool equal = false;
     if (s->rows * k->stored.cols < 2) return WTE_OK;
-    for (uint64_t row = 0; row < s->rows; row++) {
-        if (!(s->flags[row] & (WTE__ROW_ZERO | WTE__ROW_CONSTANT))) return WTE_OK;
-        if (s->norm[row] != s->norm[0] || s->flags[row] != s->flags[0]) return WTE_OK;
-        /* -0 and 0 differ in their bytes only */
-        if (s->mark[row] != s->mark[0] && !(s->flags[row] & WTE__ROW_ZERO)) return WTE_OK;
-    }
-    k->one_value = true;
+    k->one_value = is_one_number(s);
+    if (!k->one_value) WTE_TRY(are_rows_equal(k, &equal));
     const double value = (double)s->norm[0] / sqrt((double)k->stored.cols);
+    if (k->one_value)
+        return wte__check_add(k, WTE__CODE_TABLE_CONSTANT, name, NULL, wte__repair_fetch(k),
+                              "all %" PRIu64 " x %" PRIu64 " numbers are %s%.6g; ln(rows) = %.4f",
+                              s->rows, k->stored.cols, value == 0 ? "" : "of magnitude ", value,
+                              log((double)s->rows));
+    k->one_value = equal;
+    if (!equal) return WTE_OK;
     return wte__check_add(k, WTE__CODE_TABLE_CONSTANT, name, NULL, wte__repair_fetch(k),
-                          "all %" PRIu64 " x %" PRIu64 " numbers are %s%.6g; ln(rows) = %.4f",
-                          s->rows, k->stored.cols, value == 0 ? "" : "of magnitude ", value,
+                          "all %" PRIu64 " rows have the same bytes; ln(rows) = %.4f", s->rows,
                           log((double)s->rows));
+}
+
+/* Rows that hold such numbers, and the first of them: "2 with NaN (32 numbers; rows 5, 7)". */
+static void put_rows(const wte__scan *s, uint8_t flag, uint64_t numbers, const char *what,
+                     char *text, size_t cap)
+{
+    wte__seen seen = { 0 };
+    for (uint64_t row = 0; row < s->rows; row++)
+        if (s->flags[row] & flag) wte__seen_add(&seen, row);
+    if (!seen.count) return;
+    const size_t shown = seen.count < 3 ? (size_t)seen.count : 3;
+    size_t used =
+        (size_t)snprintf(text, cap, "%" PRIu64 " with %s (%" PRIu64 " number%s; row%s", seen.count,
+                         what, numbers, numbers == 1 ? "" : "s", seen.count == 1 ? "" : "s");
+    for (size_t i = 0; i < shown; i++)
+        used += (size_t)snprintf(text + used, cap - used, "%s %" PRIu64, i ? "," : "", seen.id[i]);
+    snprintf(text + used, cap - used, "%s)", seen.count > shown ? ", ..." : "");
 }
 
 static wte_status check_nonfinite(wte__checking *k, const char *name)
 {
     const wte__scan *s = &k->table;
     wte__seen seen = { 0 };
+    char nan[160] = "", inf[160] = "";
     for (uint64_t row = 0; row < s->rows; row++)
         if (s->flags[row] & WTE__ROW_NONFINITE) wte__seen_add(&seen, row);
     if (!seen.count) return WTE_OK;
-    return wte__check_add(k, WTE__CODE_ROWS_NONFINITE, name, &seen,
-                          wte__repair_model(k, "g = w.isfinite().all(1); w[~g] = w[g].mean(0)"),
-                          "%" PRIu64 " of %" PRIu64 " rows not finite: %" PRIu64 " NaN, %" PRIu64
-                          " infinite",
-                          seen.count, s->rows, s->nan, s->inf);
+    put_rows(s, WTE__ROW_NAN, s->nan, "NaN", nan, sizeof nan);
+    put_rows(s, WTE__ROW_INF, s->inf, "infinities", inf, sizeof inf);
+    return wte__check_add(
+        k, WTE__CODE_ROWS_NONFINITE, name, &seen,
+        seen.count == s->rows /* no row is left to take a mean of */
+            ? wte__repair_fetch(k)
+            : wte__repair_model(k, "g = w.isfinite().all(1); w[~g] = w[g].mean(0)"),
+        "%" PRIu64 " of %" PRIu64 " rows not finite: %s%s%s", seen.count, s->rows, nan,
+        nan[0] && inf[0] ? ", " : "", inf);
 }
 
 static wte_status check_narrow(wte__checking *k, const char *name)
@@ -102,7 +157,7 @@ static double spread_of(const wte__checking *k)
 
 static wte_status check_initial_table(wte__checking *k, const char *name, bool *fresh)
 {
-    const wte_check_facts *f = &k->report->facts;
+    const wte_check_facts *f = k->facts;
     const double expected = spread_of(k), median = f->norm_median;
     if (k->table.rows / 2 < WTE__MIN_ROWS || k->stored.cols < WTE__MIN_DIM || median == 0)
         return WTE_OK;
@@ -140,7 +195,7 @@ static uint64_t count_between(const wte__checking *k, double from, double to, wt
  * side: a tail of the table's own distribution has no such heap. */
 static wte_status check_initial_rows(wte__checking *k, const char *name)
 {
-    const double median = k->report->facts.norm_median, width = 4 * spread_of(k);
+    const double median = k->facts->norm_median, width = 4 * spread_of(k);
     if (k->table.rows < WTE__MIN_ROWS || k->stored.cols < WTE__MIN_DIM || width > 0.3)
         return WTE_OK;
     for (size_t i = 0; i < N_INITIAL; i++) {
@@ -164,7 +219,7 @@ static wte_status check_pad(wte__checking *k, const char *name)
     const uint64_t pad = k->pad;
     if (pad >= k->table.rows) return WTE_OK;
     const wte__seen seen = { 1, { pad } };
-    const double norm = (double)k->table.norm[pad], median = k->report->facts.norm_median;
+    const double norm = (double)k->table.norm[pad], median = k->facts->norm_median;
     if (k->state[pad] == WTE__NONFINITE) return WTE_OK;
     if (k->state[pad] == WTE__ZERO)
         return wte__check_add(k, WTE__CODE_PAD_ROW, name, &seen, "",
@@ -180,8 +235,7 @@ wte_status wte__check_numbers(wte__checking *k)
     const char *name = wte__check_table_name(k);
     bool fresh = false;
     if (!name) return wte__no_memory(k->err, WTE__NAME_SHOWN, "a name");
-    fill_states(k, wte__scan_quantile(&k->table, 0.5));
-    if (k->head_scan.rows) k->report->facts.head_median = wte__scan_quantile(&k->head_scan, 0.5);
+    fill_states(k, wte__scan_median(&k->table));
     WTE_TRY(check_nonfinite(k, name));
     WTE_TRY(check_narrow(k, name));
     WTE_TRY(check_constant(k, name));

@@ -205,9 +205,9 @@ const char *wte__repair_model(wte__checking *k, const char *change, ...)
     return wte__repair_shell(
         k,
         "python3 -c 'import sys, transformers as t; m = t.%s.from_pretrained(sys.argv[1]%s); "
-        "w = m.get_input_embeddings().weight.data; %s; m.save_pretrained(sys.argv[2])' %s %s%s%s",
-        auto_class(k), is_gguf ? ", gguf_file=sys.argv[3]" : "", text, from, to, is_gguf ? " " : "",
-        gguf);
+        "w = m.get_%sput_embeddings().weight.data; %s; m.save_pretrained(sys.argv[2])' %s %s%s%s",
+        auto_class(k), is_gguf ? ", gguf_file=sys.argv[3]" : "", k->of_head ? "out" : "in", text,
+        from, to, is_gguf ? " " : "", gguf);
 }
 
 const char *wte__repair_fetch(wte__checking *k)

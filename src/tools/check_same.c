@@ -42,14 +42,8 @@ static uint64_t *slot_of(const wte__checking *k, const marks *m, uint64_t mark)
     return &m->row[at];
 }
 
-static bool is_looked_at(const wte__checking *k, uint64_t row)
-{
-    return k->state[row] == WTE__TRAINED || k->state[row] == WTE__SMALL;
-}
-
 /* Rows that share their mark with another; returns how many. Their flag is set for a while. */
-#define SHARED 0x80u
-#define AHEAD  16u /* rows: the table is larger than a cache, and its places are known before */
+#define AHEAD 16u /* rows: the table is larger than a cache, and its places are known before */
 static uint64_t find_shared(wte__checking *k, const marks *m)
 {
     const uint64_t rows = k->stored.rows;
@@ -57,15 +51,15 @@ static uint64_t find_shared(wte__checking *k, const marks *m)
     for (uint64_t row = 0; row < rows; row++) {
         if (rows - row > AHEAD)
             __builtin_prefetch(m->row + place_of(m, k->table.mark[row + AHEAD]));
-        if (!is_looked_at(k, row)) continue;
+        if (k->table.flags[row] & WTE__ROW_NONFINITE) continue; /* told by itself */
         uint64_t *slot = slot_of(k, m, k->table.mark[row]);
         if (!*slot) {
             *slot = row + 1;
             continue;
         }
-        n += k->table.flags[*slot - 1] & SHARED ? 1 : 2;
-        k->table.flags[*slot - 1] |= SHARED;
-        k->table.flags[row] |= SHARED;
+        n += k->table.flags[*slot - 1] & WTE__ROW_SHARED ? 1 : 2;
+        k->table.flags[*slot - 1] |= WTE__ROW_SHARED;
+        k->table.flags[row] |= WTE__ROW_SHARED;
     }
     return n;
 }
@@ -101,7 +95,9 @@ static void fill_states(wte__checking *k)
     for (uint64_t row = 0; row < k->stored.rows; row++) {
         const uint64_t first = k->same[row];
         if (first == row) continue;
-        k->report->facts.duplicates++;
+        k->facts->duplicates++;
+        k->table.flags[row] |= WTE__ROW_SHARED;
+        k->table.flags[first] |= WTE__ROW_SHARED;
         if (k->state[row] == WTE__TRAINED) k->state[row] = WTE__DUPLICATE;
         if (k->state[first] == WTE__TRAINED) k->state[first] = WTE__DUPLICATE;
     }
@@ -121,9 +117,9 @@ static wte_status collect(wte__checking *k, item **items, uint64_t *n)
     if (*n == 0) return WTE_OK;
     *items = wte__alloc_array(a, *n, sizeof **items);
     for (uint64_t row = 0; row < k->stored.rows; row++) {
-        if (!(k->table.flags[row] & SHARED)) continue;
+        if (!(k->table.flags[row] & WTE__ROW_SHARED)) continue;
         if (*items) (*items)[used++].row = row;
-        k->table.flags[row] &= (uint8_t)~SHARED;
+        k->table.flags[row] &= (uint8_t)~WTE__ROW_SHARED;
     }
     return *items ? WTE_OK : wte__no_memory(k->err, *n * sizeof **items, "equal rows");
 }

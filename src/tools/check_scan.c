@@ -86,7 +86,8 @@ static void keep_careful(const scanning *s, lane_sums *l, uint64_t row, const vo
     const careful c = look_carefully(s, raw);
     scan->norm[row] = (float)sqrt(c.squares);
     if (c.largest == 0 && !c.nan && !c.inf) scan->flags[row] |= WTE__ROW_ZERO;
-    if (c.nan || c.inf) scan->flags[row] |= WTE__ROW_NONFINITE;
+    if (c.nan) scan->flags[row] |= WTE__ROW_NAN;
+    if (c.inf) scan->flags[row] |= WTE__ROW_INF;
     if (c.constant && c.largest > 0 && s->cols > 1) scan->flags[row] |= WTE__ROW_CONSTANT;
     l->nan += c.nan;
     l->inf += c.inf;
@@ -219,6 +220,16 @@ double wte__scan_quantile(const wte__scan *scan, double part)
     if (scan->n_sorted == 0) return 0;
     memcpy(&norm, &scan->sorted[(uint64_t)(part * (double)(scan->n_sorted - 1))], sizeof norm);
     return (double)norm;
+}
+
+double wte__scan_median(const wte__scan *scan)
+{
+    const uint64_t n = scan->n_sorted;
+    float low, high;
+    if (n == 0) return 0;
+    memcpy(&low, &scan->sorted[(n - 1) / 2], sizeof low);
+    memcpy(&high, &scan->sorted[n / 2], sizeof high);
+    return ((double)low + (double)high) / 2;
 }
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -35,6 +35,16 @@ static bool head_loads(const wte__checking *k)
     return k->tie.head_rows == rows && k->tie.head_dim == dim;
 }
 
+/* A caller may name any tensor as the table: the flag is about the one that has that role. */
+static bool plays_input(const wte__checking *k)
+{
+    for (uint64_t i = 0; i < wte_model_candidates(k->m); i++) {
+        const wte_candidate *c = wte_model_candidate(k->m, i);
+        if (c->tensor == k->input->tensor && c->kind == WTE_KIND_INPUT) return true;
+    }
+    return !k->m->named;
+}
+
 static wte_status judge(wte__checking *k, const char *head, const char *key)
 {
     const wte_tie *t = &k->tie;
@@ -117,7 +127,7 @@ wte_status wte__check_tie(wte__checking *k)
     if (problem[0]) WTE_TRY(tell_unread(k, problem));
     /* without a head nothing is compared, and repairs of all kinds want to know what is loaded */
     const bool wanted = wte__check_wants(k, tie_codes, sizeof tie_codes / sizeof *tie_codes);
-    if (k->input && !problem[0] && (wanted || !k->head)) {
+    if (k->input && plays_input(k) && !problem[0] && (wanted || !k->head)) {
         wte_tie_options opt = WTE_TIE_OPTIONS_INIT;
         char shown[WTE__NAME_SHOWN], key[96];
         opt.pool = k->opt.pool;

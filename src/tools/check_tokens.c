@@ -42,7 +42,7 @@ static who who_has(const wte__checking *k, uint64_t row)
 static void note(wte__checking *k, audience *a, uint64_t row, bool used)
 {
     uint32_t reason = k->state[row];
-    const double norm = (double)k->table.norm[row], median = k->report->facts.norm_median;
+    const double norm = (double)k->table.norm[row], median = k->facts->norm_median;
     if (used && reason == WTE__TRAINED && (norm * OUTLIER < median || norm > OUTLIER * median))
         reason = WTE__STATES;
     a->all++;
@@ -155,8 +155,8 @@ static wte_status tell_duplicates(wte__checking *k, const char *name)
     uint32_t *told_of = k->table.spare; /* 1 = the group of this first row is counted */
     memset(told_of, 0, (size_t)k->stored.rows * sizeof *told_of);
     for (uint64_t row = 0; row < k->stored.rows; row++) {
-        if (k->state[row] != WTE__DUPLICATE || who_has(k, row) != ORDINARY) continue;
         const uint64_t first = wte__first_same(k, row);
+        if (!(k->table.flags[row] & WTE__ROW_SHARED) || who_has(k, row) != ORDINARY) continue;
         groups += !told_of[first];
         told_of[first] = 1;
         if (before == WTE_NOWHERE) before = first;
@@ -172,6 +172,12 @@ static wte_status tell_duplicates(wte__checking *k, const char *name)
                           seen.count, k->stored.rows, groups, groups == 1 ? "" : "s", before);
 }
 
+wte_status wte__check_states(wte__checking *k, const char *name)
+{
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) WTE_TRY(tell_state(k, i, name));
+    return tell_duplicates(k, name);
+}
+
 wte_status wte__check_tokens(wte__checking *k)
 {
     const char *name = wte__check_table_name(k);
@@ -185,6 +191,5 @@ wte_status wte__check_tokens(wte__checking *k)
     WTE_TRY(tell(k, WTE__CODE_TOKENS_UNTRAINED, name, a, USED, "wanted"));
     WTE_TRY(tell(k, WTE__CODE_SPECIALS_UNTRAINED, name, a, SPECIAL, "special"));
     WTE_TRY(tell(k, WTE__CODE_RESERVED_UNTRAINED, name, a, RESERVED, "reserved"));
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) WTE_TRY(tell_state(k, i, name));
-    return tell_duplicates(k, name);
+    return wte__check_states(k, name);
 }
