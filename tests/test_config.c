@@ -204,6 +204,15 @@ static void a_class_says_whether_it_has_a_head(void **state)
                "}}")
             .head_class,
         WTE__HEAD_EXPECTED);
+    assert_int_equal(
+        parsed("{\"model_type\": \"x\", \"text_config\": {\"model_type\": \"ministral3\"}, " TIED
+               "}")
+            .head_class,
+        WTE__HEAD_EXPECTED);
+    assert_int_equal(
+        parsed("{\"model_type\": \"kimi_vl\", \"text_config\": {\"model_type\": \"y\"}, " TIED "}")
+            .head_class,
+        WTE__HEAD_EXPECTED); /* the outer one is known */
     assert_int_equal(parsed("{\"model_type\": \"minicpm\"}").head_class, WTE__HEAD_UNKNOWN);
     assert_int_equal(parsed("{\"model_type\": \"x\", " TIED "}").head_class, WTE__HEAD_UNKNOWN);
     assert_int_equal(parsed("{\"model_type\": \"bert\", " TIED "}").head_class, WTE__HEAD_NONE);

@@ -362,8 +362,9 @@ static void resolve_head_class(wte__config *c, wte__arena *arena)
         return;
     }
     c->head_why = "nothing says that a head exists";
-    const char *type = said->text_model_type[0] ? said->text_model_type : said->model_type;
     if (said->tie_top != WTE_FLAG_TRUE && said->tie_nested != WTE_FLAG_TRUE) return;
+    const char *type = said->text_model_type;
+    if (!wte__family_is_language_model(type)) type = said->model_type;
     if (!wte__family_is_language_model(type)) return;
     c->head_class = WTE__HEAD_EXPECTED;
     c->head_why = wte__arena_print(arena, "no class named; '%s' is a language model",

@@ -139,6 +139,8 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     WTE_TRY(read_config(m, &p, err));
     WTE_TRY(wte__adapter_read(m, p.weights, p.side, err));
     WTE_TRY(read_quant_config(m, &p, err));
+    m->said.hidden = m->config.said.hidden_size;
+    m->said.embedding = m->config.said.embedding_size;
     if (!opt->without_vocab) WTE_TRY(read_vocab(m, &p, opt->max_vocab_bytes, err));
     WTE_TRY(wte__model_find(m, opt, err));
     if (!m->has_input) return WTE_OK;

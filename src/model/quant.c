@@ -212,30 +212,42 @@ wte_status wte__quant_number(const wte__quant *q, const wte__plane *part, uint64
 /* What the config says ---------------------------------------------------------------------------
  */
 
-static const wte__quant_path *own_path(const wte__quant_find *f)
-{
-    for (const wte__quant_path *p = f->said->paths; p; p = p->next)
-        if (strlen(p->name) == f->stem_bytes && memcmp(p->name, f->stem, f->stem_bytes) == 0)
-            return p;
-    return NULL;
-}
-
 uint64_t wte__quant_bits(const wte__quant_find *f)
 {
-    const wte__quant_path *p = own_path(f);
-    return p && p->bits ? p->bits : f->said->bits;
+    return f->own && f->own->bits ? f->own->bits : f->said->bits;
 }
 
 int64_t wte__quant_group(const wte__quant_find *f)
 {
-    const wte__quant_path *p = own_path(f);
-    return p && p->group ? p->group : f->said->group;
+    return f->own && f->own->group ? f->own->group : f->said->group;
 }
 
 const char *wte__quant_mode(const wte__quant_find *f)
 {
-    const wte__quant_path *p = own_path(f);
-    return p && p->mode[0] ? p->mode : f->said->mode;
+    return f->own && f->own->mode[0] ? f->own->mode : f->said->mode;
+}
+
+static void put_settings(char *text, size_t cap, uint64_t bits, int64_t group)
+{
+    snprintf(text, cap, "%" PRIu64 " bits, groups of %" PRId64, bits, group);
+}
+
+wte_status wte__quant_told(wte__quant_find *f, wte_status status)
+{
+    char taken[64], unused[64], shown[WTE__NAME_SHOWN];
+    if (status != WTE_E_FORMAT || !f->err || !f->said->at) return status;
+    const wte__quant_path *other = wte__quant_unused(f);
+    const size_t n = strlen(f->err->message);
+    put_settings(taken, sizeof taken, wte__quant_bits(f), wte__quant_group(f));
+    if (!other) {
+        snprintf(f->err->message + n, sizeof f->err->message - n, " (%s)", taken);
+        return status;
+    }
+    put_settings(unused, sizeof unused, other->bits, other->group);
+    snprintf(f->err->message + n, sizeof f->err->message - n,
+             " (%s); '%.60s' of the config (%s) is the name of no tensor", taken,
+             wte__show(shown, other->name, strlen(other->name)), unused);
+    return status;
 }
 
 wte_status wte__quant_fit_group(wte__quant_find *f)
@@ -246,8 +258,8 @@ wte_status wte__quant_fit_group(wte__quant_find *f)
     unsigned fits = 0;
     q->group = said > 0 ? (uint64_t)said : q->dim;
     if (said != 0 || q->groups == 1)
-        return wte__quant_same(f, &q->scale, q->groups, "groups", &q->packed,
-                               wte__ceil_div(q->dim, q->group));
+        return wte__quant_told(f, wte__quant_same(f, &q->scale, q->groups, "groups", &q->packed,
+                                                  wte__ceil_div(q->dim, q->group)));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (wte__ceil_div(q->dim, sizes[i]) != q->groups) continue;
         q->group = sizes[i];
@@ -433,7 +445,8 @@ static wte_status check_size(wte__quant_find *f)
 wte_status wte__quant_open(const wte_file *file, uint64_t tensor, const wte__quant_said *said,
                            const char *path, const wte_allocator *a, wte__quant *q, wte_error *err)
 {
-    static const wte__quant_said nothing = { NULL, "", "", "", "", 0, 0, 0, 0, NULL };
+    const wte__quant_said nothing = { NULL, "", "", "",   "",           0,
+                                      0,    0,  0,  NULL, said->hidden, said->embedding };
     wte_tensor t;
     memset(q, 0, sizeof *q);
     WTE_TRY(wte_file_tensor(file, tensor, &t, err));
@@ -443,13 +456,17 @@ wte_status wte__quant_open(const wte_file *file, uint64_t tensor, const wte__qua
     q->path = path;
     q->allocator = a;
     q->times = 1;
-    wte__quant_find f = { q, said->at ? said : &nothing, &t, t.name, 0, err };
+    wte__quant_find f = { .q = q, .said = said->at ? said : &nothing, .t = &t, .stem = t.name };
+    f.err = err;
     f.stem_bytes = (size_t)t.name_bytes - strlen(suffix);
     if (f.stem_bytes > STEM_BYTES)
         return strcmp(suffix, ".weight") == 0
                    ? WTE_OK
                    : wte__quant_refuse(&f, "a name of %zu bytes", f.stem_bytes);
-    wte_status status = open_codes(&f, suffix);
+    const wte__name judged = wte__name_judge(t.name, t.name_bytes);
+    f.table = judged.rule && wte__role_of(judged.rule->kind) != WTE_ROLE_OTHER && !judged.outside;
+    wte_status status = wte__quant_own(&f);
+    if (status == WTE_OK) status = open_codes(&f, suffix);
     if (status == WTE_OK && q->dim) status = check_size(&f);
     if (status != WTE_OK) wte__quant_clear(q);
     return status;

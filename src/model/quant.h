@@ -7,7 +7,8 @@
 
 #include "base/alloc.h"
 
-/* What a config says of one module by its path. */
+/* What a config says of one module by its path, of several by a pattern ("re:...", "+:..."), or of
+ * a class of them ("Linear", "Embedding"). */
 typedef struct wte__quant_path {
     const char *name;
     uint64_t bits;
@@ -22,10 +23,11 @@ typedef struct wte__quant_said {
     const char *at; /* path of the file; NULL = nothing is said */
     const char *method, *version, *format, *mode;
     uint64_t bits;
-    int64_t group;       /* -1: one group for a whole row */
-    uint32_t group_bits; /* bit b: some of compressed-tensors' config_groups has weights of b */
-    uint32_t rank;       /* of the key that it stood under: lower wins */
-    wte__quant_path *paths;
+    int64_t group;          /* -1: one group for a whole row */
+    uint32_t group_bits;    /* bit b: some of compressed-tensors' config_groups has weights of b */
+    uint32_t rank;          /* of the key that it stood under: lower wins */
+    wte__quant_path *paths; /* the last first */
+    uint64_t hidden, embedding; /* widths by the config, filled by the caller; 0 = not said */
 } wte__quant_said;
 
 /* quant_config.c. whole: the object is not inside a config.json, but the file itself. */
@@ -111,7 +113,9 @@ typedef struct wte__quant_find {
     wte__quant *q;
     const wte__quant_said *said;
     const wte_tensor *t;
-    const char *stem; /* "lm_head" of "lm_head.qweight"; not ended by a NUL */
+    const wte__quant_path *own; /* what the config says of this module; NULL: nothing */
+    bool table;                 /* by its name it is an input table or a head */
+    const char *stem;           /* "lm_head" of "lm_head.qweight"; not ended by a NUL */
     size_t stem_bytes;
     wte_error *err;
 } wte__quant_find;
@@ -140,6 +144,16 @@ __attribute__((format(printf, 2, 3))) wte_status wte__quant_refuse(wte__quant_fi
                                                                    const char *fmt, ...);
 /* E_UNSUPPORTED: the tensors fit several readings, and KEY of the config is missing. */
 wte_status wte__quant_ambiguous(wte__quant_find *f, const char *key);
+/* Add to the message of a failure which settings were taken, and an entry of the config that names
+ * no module. Returns the status that it is given. */
+wte_status wte__quant_told(wte__quant_find *f, wte_status status);
+/* quant_paths.c: find f->own. E_UNSUPPORTED when two entries say different things of the module. */
+wte_status wte__quant_own(wte__quant_find *f);
+/* An entry of the config that is of no tensor of the file, the likeliest to have been meant for
+ * this module; NULL: there is none. */
+const wte__quant_path *wte__quant_unused(const wte__quant_find *f);
+/* Whether a table of this role may be so wide by the config. */
+bool wte__quant_fits_config(const wte__quant_find *f, uint64_t dim);
 /* What the config says for this module: its own path, else the whole. */
 uint64_t wte__quant_bits(const wte__quant_find *f);
 int64_t wte__quant_group(const wte__quant_find *f);

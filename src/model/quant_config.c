@@ -17,7 +17,12 @@ struct walk {
     wte__quant_said *out;
     char path[PATH_BYTES];                /* inside the object: "config_groups.group_0.weights" */
     size_t end[WTE_LIMIT_JSON_DEPTH + 1]; /* of the path of each open object */
-    unsigned depth;                       /* objects open inside the object; 0 = itself */
+    struct {
+        size_t bytes; /* of its path "config_groups.NAME", which `path` begins with */
+        wte__quant_path settings;
+        wte__quant_path *before; /* its targets are the entries that stand before this one */
+    } group;                     /* of compressed-tensors, that is being read */
+    unsigned depth;              /* objects open inside the object; 0 = itself */
 };
 
 /* The objects that are read, the surest first; those of a nested text config come after. */
@@ -81,19 +86,69 @@ static wte_status take_own(struct walk *w, const char *key)
     return strcmp(key, "mode") == 0 ? copy_text(w, &s->mode) : WTE_OK;
 }
 
+static const char groups[] = "config_groups.";
+#define N_GROUPS (sizeof groups - 1)
+
+/* Whether a path of `bytes` is inside of compressed-tensors' groups. */
+static bool in_group(const struct walk *w, size_t bytes)
+{
+    return bytes > N_GROUPS && memcmp(w->path, groups, N_GROUPS) == 0;
+}
+
+static void begin_group(struct walk *w, size_t bytes)
+{
+    memset(&w->group, 0, sizeof w->group);
+    w->group.bytes = bytes;
+    w->group.settings.mode = "";
+    w->group.before = w->out->paths;
+}
+
+/* What its weights are goes to all its targets. */
+static void end_group(struct walk *w)
+{
+    for (wte__quant_path *p = w->out->paths; p && p != w->group.before; p = p->next) {
+        p->bits = w->group.settings.bits;
+        p->group = w->group.settings.group;
+    }
+}
+
+/* The list of a group's targets, whose bracket was just read. */
+static wte_status read_targets(struct walk *w)
+{
+    wte__json *j = &w->json;
+    while (wte__json_next(j) != WTE__JSON_ARRAY_END) {
+        if (j->kind == WTE__JSON_ERROR) return wte__json_fail(j, w->err);
+        if (j->kind != WTE__JSON_STRING) {
+            if (!wte__json_skip_rest(j)) return wte__json_fail(j, w->err);
+            return WTE_OK;
+        }
+        wte__quant_path *p = wte__arena_take(w->arena, sizeof *p);
+        if (!p) return wte__no_memory(w->err, sizeof *p, j->name);
+        memset(p, 0, sizeof *p);
+        p->mode = "";
+        WTE_TRY(copy_text(w, &p->name));
+        p->next = w->out->paths;
+        w->out->paths = p;
+    }
+    return WTE_OK;
+}
+
 /* A scalar of an object inside it: of compressed-tensors' groups, or of one module. */
 static wte_status take_inner(struct walk *w, size_t parent, const char *key)
 {
-    static const char groups[] = "config_groups.", weights[] = ".weights";
-    const size_t n_groups = sizeof groups - 1, n_weights = sizeof weights - 1;
+    static const char weights[] = ".weights";
+    const size_t n_weights = sizeof weights - 1;
     const wte__json *j = &w->json;
     const char *path = w->path;
     uint64_t count = 0;
-    if (parent > n_groups && memcmp(path, groups, n_groups) == 0) {
+    if (in_group(w, parent)) {
         const bool of_weights =
             parent > n_weights && memcmp(path + parent - n_weights, weights, n_weights) == 0;
-        if (of_weights && strcmp(key, "num_bits") == 0 && wte__json_u64(j, &count) && count < 32)
-            w->out->group_bits |= UINT32_C(1) << count;
+        if (of_weights && strcmp(key, "group_size") == 0)
+            (void)wte__json_i64(j, &w->group.settings.group);
+        if (!of_weights || strcmp(key, "num_bits") != 0 || !wte__json_u64(j, &count)) return WTE_OK;
+        w->group.settings.bits = count;
+        if (count < 32) w->out->group_bits |= UINT32_C(1) << count;
         return WTE_OK;
     }
     const bool bits = strcmp(key, "bits") == 0, group = strcmp(key, "group_size") == 0;
@@ -104,6 +159,22 @@ static wte_status take_inner(struct walk *w, size_t parent, const char *key)
     if (bits && wte__json_u64(j, &count)) p->bits = count;
     if (group) (void)wte__json_i64(j, &p->group);
     return mode ? copy_text(w, &p->mode) : WTE_OK;
+}
+
+/* An object or a list inside the object. */
+static wte_status enter(struct walk *w, size_t parent, size_t bytes)
+{
+    static const char targets[] = ".targets";
+    wte__json *j = &w->json;
+    if (j->kind == WTE__JSON_OBJECT) {
+        w->end[++w->depth] = bytes;
+        if (parent == N_GROUPS - 1 && in_group(w, bytes)) begin_group(w, bytes);
+        return WTE_OK;
+    }
+    const bool of_group = w->group.bytes && parent == w->group.bytes && in_group(w, bytes) &&
+                          strcmp(w->path + parent, targets) == 0;
+    if (of_group) return read_targets(w);
+    return wte__json_skip_rest(j) ? WTE_OK : wte__json_fail(j, w->err);
 }
 
 /* A key inside the object: its scalar is taken, its object entered. */
@@ -121,19 +192,34 @@ static wte_status read_key(struct walk *w)
     w->path[at + n] = '\0';
     switch (wte__json_next(j)) {
     case WTE__JSON_ERROR: return wte__json_fail(j, w->err);
-    case WTE__JSON_OBJECT: w->end[++w->depth] = at + (size_t)n; return WTE_OK;
-    case WTE__JSON_ARRAY:
-        if (!wte__json_skip_rest(j)) return wte__json_fail(j, w->err);
-        return WTE_OK;
+    case WTE__JSON_OBJECT:
+    case WTE__JSON_ARRAY: return enter(w, parent, at + (size_t)n);
     default: return w->depth ? take_inner(w, parent, w->path + at) : take_own(w, w->path);
     }
+}
+
+/* Two objects of one config: the surer one counts, and what the other says of modules besides. */
+static void merge(wte__quant_said *kept, wte__quant_said *said)
+{
+    if (!kept->at) {
+        *kept = *said;
+        return;
+    }
+    const bool surer = said->rank < kept->rank;
+    wte__quant_said *first = surer ? said : kept;
+    const wte__quant_said *second = surer ? kept : said;
+    const bool alike =
+        !second->method[0] || !first->method[0] || wte__quant_is(second->method, first->method);
+    if (alike && !first->paths) first->paths = second->paths;
+    if (surer) *kept = *said;
 }
 
 /* The object whose brace was just read, to its end. */
 static wte_status read_object(struct walk *w, uint32_t rank, const char *path)
 {
     wte__quant_said *const kept = w->out;
-    wte__quant_said said = { path, "", "", "", "", 0, 0, 0, rank, NULL };
+    wte__quant_said said = { .at = path, .method = "", .version = "", .format = "", .mode = "" };
+    said.rank = rank;
     w->out = &said;
     w->depth = 0;
     wte_status status = WTE_OK;
@@ -142,13 +228,17 @@ static wte_status read_object(struct walk *w, uint32_t rank, const char *path)
         case WTE__JSON_KEY: status = read_key(w); break;
         case WTE__JSON_OBJECT_END:
             open = w->depth > 0;
+            if (open && w->group.bytes && w->end[w->depth] == w->group.bytes) {
+                end_group(w);
+                w->group.bytes = 0;
+            }
             if (open) w->depth--;
             break;
         default: status = wte__json_fail(&w->json, w->err); break;
         }
     }
     w->out = kept;
-    if (status == WTE_OK && (!kept->at || rank < kept->rank)) *kept = said;
+    if (status == WTE_OK) merge(kept, &said);
     return status;
 }
 

@@ -84,7 +84,8 @@ static uint64_t words_of(uint64_t n, uint32_t bits, uint32_t per_word)
 static wte_status find_bits(wte__quant_find *f)
 {
     wte__quant *q = f->q;
-    const uint32_t named = f->said->group_bits & 0x1FE;
+    const uint64_t own = f->own ? f->own->bits : 0;
+    const uint32_t named = own >= 1 && own <= 8 ? UINT32_C(1) << own : f->said->group_bits & 0x1FE;
     uint32_t fits = 0, widths = 0;
     for (uint32_t b = 1; b <= 8; b++) {
         if (named && !(named >> b & 1)) continue;
@@ -234,6 +235,7 @@ static wte_status fit_affine(wte__quant_find *f)
     for (size_t i = 0; i < 6; i++)
         for (size_t k = 0; k < 3; k++) {
             if (words % bits[i] != 0 || words / bits[i] * 32 != scales * groups[k]) continue;
+            if (!wte__quant_fits_config(f, scales * groups[k])) continue;
             fits++;
             b = bits[i];
             g = groups[k];
@@ -249,6 +251,38 @@ static wte_status fit_affine(wte__quant_find *f)
     return WTE_OK;
 }
 
+/* Codes of another width make a table of other numbers and another width, which the config shows.
+ */
+static wte_status check_width(wte__quant_find *f)
+{
+    const wte__quant *q = f->q;
+    const wte__quant_said *said = f->said;
+    char shown[WTE__NAME_SHOWN];
+    if (wte__quant_fits_config(f, q->dim)) return WTE_OK;
+    return wte__quant_told(f, wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+                                        "%s: '%s' would have rows of %" PRIu64
+                                        " numbers, but hidden_size is %" PRIu64,
+                                        q->path, wte__show(shown, f->t->name, f->t->name_bytes),
+                                        q->dim, said->hidden ? said->hidden : said->embedding));
+}
+
+/* Without a width in the config: an entry that names nothing here, and would fit as well. */
+static wte_status check_unused(wte__quant_find *f)
+{
+    const wte__quant *q = f->q;
+    char shown[WTE__NAME_SHOWN];
+    if (!f->table || f->own || f->said->hidden || f->said->embedding) return WTE_OK;
+    const wte__quant_path *p = wte__quant_unused(f);
+    if (!p || p->bits == q->bits || p->bits == 0 || p->bits > 8 || p->group <= 0 ||
+        p->group > INT32_MAX || p->bits * (uint64_t)p->group != q->bits * q->group)
+        return WTE_OK;
+    return wte__quant_refuse(f,
+                             "%u bits in groups of %" PRIu64 ", or those of '%.40s', which is the "
+                             "name of no tensor, %" PRIu64 " bits in groups of %" PRId64,
+                             q->bits, q->group, wte__show(shown, p->name, strlen(p->name)), p->bits,
+                             p->group);
+}
+
 static wte_status open_affine(wte__quant_find *f)
 {
     wte__quant *q = f->q;
@@ -261,8 +295,8 @@ static wte_status open_affine(wte__quant_find *f)
         q->bits = (uint32_t)said;
         q->group = group > 0 ? (uint64_t)group : 64;
         const uint64_t dim = q->packed.cols * 32 / q->bits;
-        WTE_TRY(
-            wte__quant_same(f, s, s->cols, "columns", &q->packed, wte__ceil_div(dim, q->group)));
+        WTE_TRY(wte__quant_told(f, wte__quant_same(f, s, s->cols, "columns", &q->packed,
+                                                   wte__ceil_div(dim, q->group))));
     } else {
         WTE_TRY(fit_affine(f));
     }
@@ -272,6 +306,8 @@ static wte_status open_affine(wte__quant_find *f)
                                 s->cols * q->group * q->bits / 32));
         return wte__quant_unfit(f, &q->packed, q->packed.cols, "columns", s, s->cols);
     }
+    WTE_TRY(check_width(f));
+    WTE_TRY(check_unused(f));
     q->groups = s->cols;
     WTE_TRY(wte__quant_floats(f, b));
     WTE_TRY(wte__quant_same(f, b, b->rows, "rows", s, s->rows));
@@ -309,6 +345,7 @@ static wte_status open_small(wte__quant_find *f)
     q->dim = q->packed.cols * 32 / q->bits;
     WTE_TRY(wte__quant_same(f, &q->scale, q->scale.cols, "columns", &q->packed,
                             wte__ceil_div(q->dim, q->group)));
+    WTE_TRY(check_width(f));
     q->groups = q->scale.cols;
     if (q->scale.type != WTE_U8) return wte__quant_refuse(f, "mlx %s with other scales", said);
     q->scale.type = modes[i].scale;

@@ -407,6 +407,21 @@ static void judge_prefix(struct text prefix, wte__name *out)
     if (!plain && (out->rule->flags & WHOLE)) out->rule = NULL;
 }
 
+bool wte__name_same_module(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+{
+    struct text x = { a, a_bytes }, y = { b, b_bytes };
+    bool last = true; /* a table may be called like a wrapper: embeddings */
+    for (unsigned depth = 0; depth < MAX_DEPTH; depth++) {
+        struct text s = last_segment(&x), t = last_segment(&y);
+        while (!last && s.bytes && is_wrapper(s)) s = last_segment(&x);
+        while (!last && t.bytes && is_wrapper(t)) t = last_segment(&y);
+        if (s.bytes != t.bytes || memcmp(s.at, t.at, s.bytes) != 0) return false;
+        if (!s.bytes) return true;
+        last = false;
+    }
+    return false;
+}
+
 bool wte__name_is_outside(const char *name, uint64_t bytes)
 {
     struct text t = { name, (size_t)bytes };

@@ -44,6 +44,10 @@ wte__name wte__name_judge(const char *name, uint64_t bytes);
 /* Whether the name lies in a numbered block or in another part of the model, whatever it ends in.
  */
 bool wte__name_is_outside(const char *name, uint64_t bytes);
+/* Whether two paths are of one module: the same last segment, and the same before it, wrappers
+ * apart.
+ */
+bool wte__name_same_module(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 /* Whether it is one of a numbered list of matrices: "emb_l.3.weight", and not inside of a block. */
 bool wte__name_is_listed(const char *name, uint64_t bytes);
 /* A word in the name that hints at a head ("lm_head", "output", ...); for tensors known by shape

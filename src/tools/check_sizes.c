@@ -115,7 +115,8 @@ static wte_status check_config(wte__checking *k, const char *name)
     part_of(k, f->dim, c->hidden_size, part);
     const char *key = wte__config_is_params(c) ? "dim" : "hidden_size";
     return wte__check_add(k, WTE__CODE_CONFIG_WIDTH, name, NULL,
-                          part[0] ? wte__repair_fetch(k) : wte__repair_config(k, key, value),
+                          part[0] || k->input->scheme ? wte__repair_fetch(k)
+                                                      : wte__repair_config(k, key, value),
                           "%s says %" PRIu64 " numbers a row, but rows have %" PRIu64 "%s", config,
                           c->hidden_size, f->dim, part);
 }
