@@ -80,8 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != WTE_OK) {
         HOLDS(status == WTE_E_FORMAT);
         fuzz_check_error(&err, status, text);
-        wte__quant_said nothing = { NULL, "", "", "", "", 0, 0, 0, 0, NULL };
-        said = nothing;
+        said = (wte__quant_said){ .method = "", .version = "", .format = "", .mode = "" };
     }
     if (wte_file_open_memory(nul + 1, size - text - 1, "fuzz", &opt, &f, &err) == WTE_OK)
         for (uint64_t i = 0; i < wte_file_tensors(f); i++) check_table(f, i, &said, &memory);
