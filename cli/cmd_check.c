@@ -143,7 +143,7 @@ static const char *plural(uint64_t n)
 static void print_text(const job *j)
 {
     const cli *c = j->c;
-    const char *path = wte_model_path(j->model);
+    const char *path = c->words[0];
     fputs(cli_bold(c), stdout);
     cli_put_safe(stdout, path, strlen(path));
     printf(": %" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64 " remark%s",
@@ -151,7 +151,7 @@ static void print_text(const job *j)
            plural(j->n[WTE_CHECK_WARN]), j->n[WTE_CHECK_INFO], plural(j->n[WTE_CHECK_INFO]));
     if (j->n_accepted) printf(", %" PRIu64 " accepted", j->n_accepted);
     printf("%s\n", cli_plain(c));
-    put_sizes(j);
+    if (j->model) put_sizes(j);
     const wte_finding *f;
     for (uint64_t i = 0; (f = wte_check_finding(j->report, i)); i++) {
         const bool hidden = c->quiet && f->level == WTE_CHECK_INFO;
@@ -253,14 +253,20 @@ static void print_json(const job *j)
 {
     cli_json json;
     const wte_finding *f;
-    const char *path = wte_model_path(j->model);
+    const char *path = j->c->words[0];
     cli_json_begin(&json, stdout, "wte.check/1");
     cli_json_bytes(&json, "model", path, strlen(path));
     cli_json_unsigned(&json, "errors", j->n[WTE_CHECK_ERROR]);
     cli_json_unsigned(&json, "warnings", j->n[WTE_CHECK_WARN]);
     cli_json_unsigned(&json, "remarks", j->n[WTE_CHECK_INFO]);
     cli_json_unsigned(&json, "accepted", j->n_accepted);
-    json_sizes(j, &json);
+    cli_json_bool(&json, "opened", j->model != NULL);
+    if (j->model) {
+        json_sizes(j, &json);
+    } else {
+        cli_json_null(&json, "sizes");
+        cli_json_null(&json, "rows");
+    }
     cli_json_list(&json, "findings");
     for (uint64_t i = 0; (f = wte_check_finding(j->report, i)); i++) json_finding(j, &json, f);
     cli_json_close(&json);
@@ -398,7 +404,7 @@ static int check(job *j)
     return cli_fail(c, status, typed ? CLI_SIDE_TYPED : CLI_SIDE_INPUT, &err);
 }
 
-static int answer(job *j)
+static void count_findings(job *j)
 {
     const wte_finding *f;
     for (uint64_t i = 0; (f = wte_check_finding(j->report, i)); i++) {
@@ -407,6 +413,11 @@ static int answer(job *j)
         else
             j->n[f->level]++;
     }
+}
+
+static int answer(job *j)
+{
+    count_findings(j);
     if (j->c->json)
         print_json(j);
     else
@@ -418,6 +429,38 @@ static int answer(job *j)
     return j->n[WTE_CHECK_ERROR] || (warn && j->n[WTE_CHECK_WARN]) ? CLI_NO : CLI_DONE;
 }
 
+/* What was asked could not be looked at, which was said; the answer is JSON all the same. */
+static void print_failed(const job *j, int code)
+{
+    cli_json json;
+    const char *path = j->c->words[0];
+    cli_json_begin(&json, stdout, "wte.check/1");
+    cli_json_bytes(&json, "model", path, strlen(path));
+    cli_json_bool(&json, "opened", j->model != NULL);
+    cli_json_signed(&json, "exit", code);
+    cli_json_null(&json, "findings");
+    cli_json_end(&json);
+}
+
+/* The model did not open, which was said: the report tells all that is wrong with its files. */
+static int explain(job *j, int code)
+{
+    cli_model_how how;
+    wte_error err;
+    if (cli_model_options(j->c, &how)) return code;
+    if (wte_check_unopened(j->c->words[0], &how.model, NULL, &j->report, &err) != WTE_OK)
+        return code;
+    const uint64_t n = wte_check_findings(j->report);
+    const bool known =
+        n == 1 && strcmp(wte_check_finding(j->report, 0)->code, "model-unreadable") == 0;
+    count_findings(j);
+    if (j->c->json)
+        print_json(j);
+    else if (!known) /* else it was said */
+        print_text(j);
+    return code;
+}
+
 static int run(cli *c)
 {
     job j = { .c = c };
@@ -427,13 +470,19 @@ static int run(cli *c)
     if (cli_given(c, "codes")) return list_codes();
     if (c->n_words == 0) return cli_usage(c, "too few arguments; it takes MODEL");
     int code = make_lists(&j);
-    if (!code) code = cli_open_model(c, c->words[0], CLI_VOCAB_NEEDED, &j.model);
+    if (!code) {
+        code = cli_open_model(c, c->words[0], CLI_VOCAB_NEEDED, &j.model);
+        if (code && !j.model) code = explain(&j, code);
+    }
     if (!code) code = cli_accepted_read(c, cli_text(c, "baseline"), &j.accepted);
     if (!code) code = take_pieces(&j, "tokens", "--tokens", take_token);
     if (!code) code = read_template(&j);
     if (!code) code = read_adapter(&j);
     if (!code) code = check(&j);
-    if (!code) code = answer(&j);
+    if (!code)
+        code = answer(&j);
+    else if (c->json && !j.report && code != CLI_USAGE && code != CLI_OUTPUT)
+        print_failed(&j, code);
     wte_check_free(j.report);
     cli_accepted_clear(&j.accepted);
     free(j.only);

@@ -93,21 +93,28 @@ static void report_reading(const cli *c, const wte_model *m)
              r.why);
 }
 
+int cli_model_options(const cli *c, cli_model_how *how)
+{
+    const int code = cli_text_options(c, &how->text);
+    how->model = (wte_model_options)WTE_MODEL_OPTIONS_INIT;
+    cli_file_options(c, &how->file);
+    how->file.text = &how->text;
+    how->model.file = &how->file;
+    how->model.tensor = cli_text(c, "tensor");
+    how->model.head = cli_text(c, "head");
+    cli_unsigned(c, "max-vocab", 0, &how->model.max_vocab_bytes);
+    return code;
+}
+
 int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
 {
-    wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
     wte_error err;
-    wte_file_options file;
-    wte_text_options text;
-    const int code = cli_text_options(c, &text);
+    cli_model_how how;
+    const int code = cli_model_options(c, &how);
     if (code) return code;
-    cli_file_options(c, &file);
-    file.text = &text;
-    opt.file = &file;
-    opt.tensor = cli_text(c, "tensor");
-    opt.head = cli_text(c, "head");
+    wte_model_options opt = how.model;
+    const wte_text_options text = how.text;
     opt.without_vocab = vocab == CLI_VOCAB_NONE;
-    cli_unsigned(c, "max-vocab", 0, &opt.max_vocab_bytes);
     cli_reading(path);
     cli_progress progress;
     opt.progress = cli_progress_start(&progress, c, "indexing");

@@ -15,6 +15,14 @@ typedef enum cli_vocab {
 /* What --columns, --keys and --skip say (the command must be CLI_WITH_MODEL). 0, or the exit code
  * after a message. */
 int cli_text_options(const cli *c, wte_text_options *out);
+/* What the options say of how MODEL is opened; its parts point to each other. 0, or the exit code
+ * after a message. */
+typedef struct cli_model_how {
+    wte_model_options model;
+    wte_file_options file;
+    wte_text_options text;
+} cli_model_how;
+int cli_model_options(const cli *c, cli_model_how *how);
 /* Open MODEL with what --tensor, --head and the options of text tables say (the command must be
  * CLI_WITH_MODEL). It is kept until the command ends. A vocabulary that was wanted but cannot be
  * read is noted, and how a text table was read. 0, or the exit

@@ -101,6 +101,15 @@ typedef struct wte_check wte_check;
  *           bytes of memory a row, in the second pass 60 more */
 WTE_API WTE_MUST_CHECK wte_status wte_model_check(const wte_model *m, const wte_check_options *opt,
                                                   wte_check **out, wte_error *err);
+/** Why a model does not open, as a report without a table: of an index and its shards all that is
+ *  wrong, not the first fault alone.
+ *
+ *  path, model  as for wte_model_open, which is called; `file.shards` is not the caller's here
+ *  returns      E_ARGUMENT when it opens */
+WTE_API WTE_MUST_CHECK wte_status wte_check_unopened(const char *path,
+                                                     const wte_model_options *model,
+                                                     const wte_allocator *allocator,
+                                                     wte_check **out, wte_error *err);
 WTE_API void wte_check_free(wte_check *c); /* NULL is fine */
 
 WTE_API const wte_check_facts *wte_check_facts_of(const wte_check *c);

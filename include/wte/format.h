@@ -56,6 +56,26 @@ typedef struct wte_text_options {
         sizeof(wte_text_options), 0, 0, 0, 0, 0                                                    \
     }
 
+/** What is wrong with one shard, or one tensor, of an index. Texts live as long as the call. */
+typedef enum wte_shard_fault_kind {
+    WTE_SHARD_MISSING = 1, /* a shard is not there: `tensors` of the index should be in it */
+    WTE_SHARD_BROKEN = 2,  /* a shard cannot be read: `problem` says why */
+    WTE_SHARD_OTHER = 3,   /* a tensor lies in the shard `other` instead */
+    WTE_SHARD_NONE = 4,    /* a tensor lies in no shard, though all were looked at */
+    WTE_SHARD_TWICE = 5,   /* a tensor lies in the shard `other` too */
+    WTE_SHARD_STRAY = 6    /* a tensor in `other` that the index does not list */
+} wte_shard_fault_kind;
+typedef struct wte_shard_fault {
+    wte_shard_fault_kind kind;
+    const char *tensor; /* the first one, of a shard */
+    uint64_t tensor_bytes, tensors;
+    const char *shard, *other, *problem; /* "" where there is none */
+} wte_shard_fault;
+typedef struct wte_shard_watch {
+    void (*fault)(void *ctx, const wte_shard_fault *fault);
+    void *ctx;
+} wte_shard_watch;
+
 typedef struct wte_file_options {
     size_t struct_size;
     uint32_t copy;     /* 1: read tensors with pread or into memory, never map */
@@ -68,10 +88,13 @@ typedef struct wte_file_options {
     uint64_t max_expansion;
     uint64_t max_cache_bytes;     /* of all indexes in the cache folder; 0 = 1 GiB */
     const wte_text_options *text; /* of a text table; copied. NULL = decided by its content */
+    /* NULL, or told every fault of an index that does not hold together before the call fails with
+     * the first of them (E_ARGUMENT: without a function). */
+    const wte_shard_watch *shards;
 } wte_file_options;
 #define WTE_FILE_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(wte_file_options), 0, 0, 0, NULL, NULL, 0, 0, NULL                                  \
+        sizeof(wte_file_options), 0, 0, 0, NULL, NULL, 0, 0, NULL, NULL                            \
     }
 
 #define WTE_MAX_RANK 16

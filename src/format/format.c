@@ -116,6 +116,8 @@ static wte_status create(const char *path, const wte_file_options *opt, wte_file
     *out = NULL;
     WTE_TRY(wte__options(&options, sizeof options, opt, err));
     WTE_TRY(wte__need_functions(options.allocator, options.progress, err));
+    if (options.shards && !options.shards->fault)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "the watch of shards has no function");
     wte_text_options text = WTE_TEXT_OPTIONS_INIT;
     WTE_TRY(wte__options(&text, sizeof text, options.text, err));
     wte_file *f = wte__alloc_zeroed(options.allocator, sizeof *f);
@@ -127,6 +129,7 @@ static wte_status create(const char *path, const wte_file_options *opt, wte_file
     f->max_header_bytes = options.max_header_bytes;
     f->max_expansion = options.max_expansion;
     f->max_cache_bytes = options.max_cache_bytes;
+    f->shards = options.shards;
     f->copy = options.copy != 0;
     f->no_cache = options.no_cache != 0;
     f->progress = options.progress;

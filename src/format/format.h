@@ -61,6 +61,7 @@ struct wte_file {
     const wte_allocator *allocator;
     uint64_t max_header_bytes;               /* 0 = the format's own */
     uint64_t max_expansion, max_cache_bytes; /* 0 = the limits' */
+    const wte_shard_watch *shards;           /* while it is opened */
     bool copy, memory, no_cache;
     const wte_progress *progress; /* while it is opened, else NULL */
     wte_text_options text_wish;   /* how a text table is to be read */

@@ -32,6 +32,11 @@ typedef struct reader {
     wte__names shard_names;
     bool torch; /* what the first shard is, all must be */
     wte_error *err;
+    /* With a watch: all faults are told, and the first one is the answer. */
+    const wte_shard_watch *watch;
+    bool gone[WTE_LIMIT_SHARDS]; /* shards that could not be read */
+    wte_status first;
+    wte_error first_error;
 } reader;
 
 wte__match wte__shards_match(const wte__head *head)
@@ -258,6 +263,80 @@ static wte_status open_shard(reader *r, size_t i, const char *dir)
     return status;
 }
 
+/* All faults ----------------------------------------------------------------------------------- */
+
+/* Whether reading goes on after a fault, which is told. */
+static bool goes_on(reader *r, wte_status status, const wte_shard_fault *fault)
+{
+    if (!r->watch || status == WTE_E_MEMORY || status == WTE_E_LIMIT) return false;
+    r->watch->fault(r->watch->ctx, fault);
+    if (r->first == WTE_OK) {
+        r->first = status;
+        if (r->err) r->first_error = *r->err;
+    }
+    return true;
+}
+
+/* A shard that is not there, or that cannot be read. */
+static bool goes_on_without(reader *r, size_t i, wte_status status)
+{
+    const listing *l = first_of(r, i);
+    wte_shard_fault fault = { WTE_SHARD_BROKEN,
+                              (const char *)l->tensor.data,
+                              l->tensor.size,
+                              0,
+                              r->shards[i],
+                              "",
+                              r->err ? r->err->message : "" };
+    wte__path_kind kind = WTE__PATH_FILE;
+    const wte__part *part = r->f->n_parts > i ? &r->f->parts[i] : NULL;
+    for (size_t k = 0; k < r->n; k++) fault.tensors += r->list[k].part == i;
+    if (part && part->file.fd < 0 && wte__path_look(part->path, &kind, NULL, NULL) == WTE_OK &&
+        kind == WTE__PATH_NONE) {
+        fault.kind = WTE_SHARD_MISSING;
+        fault.problem = "";
+    }
+    if (!part) return false; /* its number would be the next one's */
+    r->gone[i] = true;
+    return goes_on(r, status, &fault);
+}
+
+/* Tensors that lie elsewhere or nowhere, twice, or without being listed. */
+static void tell_tensors(reader *r)
+{
+    const wte_file *f = r->f;
+    for (size_t i = 0; i < r->n; i++) {
+        const listing *l = &r->list[i];
+        if (l->found || (r->gone[l->part] && !l->elsewhere)) continue;
+        const wte_shard_fault fault = { l->elsewhere ? WTE_SHARD_OTHER : WTE_SHARD_NONE,
+                                        (const char *)l->tensor.data,
+                                        l->tensor.size,
+                                        1,
+                                        l->shard,
+                                        l->elsewhere ? r->shards[l->elsewhere - 1] : "",
+                                        "" };
+        r->watch->fault(r->watch->ctx, &fault);
+    }
+    for (size_t i = 0; i < f->n_entries; i++) {
+        const wte__entry *e = &f->entries[i];
+        const wte_bytes text = { (const uint8_t *)e->name, e->name_bytes };
+        const uint32_t part = f->parts[e->part].of;
+        uint64_t number;
+        const bool listed = wte__names_find(&r->tensors, text, &number);
+        if (listed && (r->list[number].part == part || !r->list[number].found)) continue;
+        const wte_shard_fault fault = { listed ? WTE_SHARD_TWICE : WTE_SHARD_STRAY,
+                                        e->name,
+                                        e->name_bytes,
+                                        1,
+                                        listed ? r->list[number].shard : "",
+                                        r->shards[part],
+                                        "" };
+        r->watch->fault(r->watch->ctx, &fault);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
 /* The folder of the index, as the caller wrote it; "" is the current one. */
 static wte_status open_shards(reader *r)
 {
@@ -276,7 +355,10 @@ static wte_status open_shards(reader *r)
     wte__file_close(&f->parts[0].file);
     wte__strfree(f->allocator, f->parts[0].path);
     f->n_parts = 0;
-    for (size_t i = 0; i < r->n_shards; i++) WTE_TRY(open_shard(r, i, dir));
+    for (size_t i = 0; i < r->n_shards; i++) {
+        const wte_status status = open_shard(r, i, dir);
+        if (status != WTE_OK && !goes_on_without(r, i, status)) return status;
+    }
     return WTE_OK;
 }
 
@@ -388,15 +470,23 @@ static wte_status read_all(reader *r)
     WTE_TRY(read_index(r));
     WTE_TRY(number_shards(r));
     WTE_TRY(open_shards(r));
-    for (uint32_t i = 0; i < r->n_shards; i++) WTE_TRY(read_shard(r, i));
+    for (uint32_t i = 0; i < r->n_shards; i++) {
+        const wte_status status = r->gone[i] ? WTE_OK : read_shard(r, i);
+        if (status != WTE_OK && !goes_on_without(r, i, status)) return status;
+    }
     if (r->torch) r->f->format = WTE_FORMAT_TORCH_INDEX;
-    WTE_TRY(check_found(r));
+    const wte_status found = r->first == WTE_OK ? check_found(r) : WTE_OK;
+    if (r->watch && (r->first != WTE_OK || found != WTE_OK)) tell_tensors(r);
+    if (r->first != WTE_OK && r->err) *r->err = r->first_error;
+    if (r->first != WTE_OK) return r->first;
+    WTE_TRY(found);
     return part_entries(r);
 }
 
 wte_status wte__shards_read(wte_file *f, wte_error *err)
 {
-    reader r = { .f = f, .err = err };
+    wte_error own = { 0 };
+    reader r = { .f = f, .err = err ? err : &own, .watch = f->shards };
     wte__names_init(&r.tensors, f->allocator);
     wte__names_init(&r.shard_names, f->allocator);
     wte_status status = read_all(&r);

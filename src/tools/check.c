@@ -95,6 +95,11 @@ static int by_level_and_code(const void *va, const void *vb)
     return order ? order : strcmp(a->subject, b->subject);
 }
 
+void wte__check_sort(wte_check *r)
+{
+    if (r->n > 1) qsort(r->findings, r->n, sizeof *r->findings, by_level_and_code);
+}
+
 /* Rows and their tokens ------------------------------------------------------------------------ */
 
 bool wte__check_has_token(const wte__checking *k, uint64_t row)
@@ -282,7 +287,7 @@ static wte_status run(wte__checking *k)
     WTE_TRY(wte__check_files(k));
     WTE_TRY(check_rows(k));
     wte_check *r = k->report;
-    if (r->n > 1) qsort(r->findings, r->n, sizeof *r->findings, by_level_and_code);
+    wte__check_sort(r);
     return WTE_OK;
 }
 

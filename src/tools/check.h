@@ -114,6 +114,7 @@ __attribute__((format(printf, 6, 7))) wte_status wte__check_add(wte__checking *k
                                                                 const wte__seen *ids,
                                                                 const char *repair, const char *fmt,
                                                                 ...);
+void wte__check_sort(wte_check *r); /* errors first, then by code and subject */
 bool wte__check_wants(const wte__checking *k, const wte__code *codes, size_t n);
 bool wte__check_has_token(const wte__checking *k, uint64_t row);
 /* The first row with the same bytes; the row itself when there is none before. */
