@@ -21,15 +21,16 @@ typedef enum wte_format {
     WTE_FORMAT_NPY = 3,
     WTE_FORMAT_GGUF = 4, /* one file, or all that split.count names */
     WTE_FORMAT_NPZ = 10,
-    WTE_FORMAT_TORCH = 11,         /* .pt, .pth, .bin, .ckpt: zip, the form before 1.6, or tar */
-    WTE_FORMAT_TORCH_INDEX = 12,   /* pytorch_model.bin.index.json and its shards, as one file */
-    WTE_FORMAT_TORCH_PARTS = 13,   /* consolidated.00.pth and all that follow, joined */
-    WTE_FORMAT_WORD2VEC_TEXT = 20, /* "rows dim", then a word and its numbers a line */
-    WTE_FORMAT_GLOVE = 21,         /* the same without the first line */
-    WTE_FORMAT_CSV = 22,           /* numbers between commas or tabs, perhaps tokens before them */
-    WTE_FORMAT_WORD2VEC = 23,      /* "rows dim", then a word and its numbers in binary */
-    WTE_FORMAT_FASTTEXT = 24,      /* its own .bin, or .ftz: "vectors", "input", "output" */
-    WTE_FORMAT_TSV = 25,           /* as CSV, with tabs between columns */
+    WTE_FORMAT_TORCH = 11,            /* .pt, .pth, .bin, .ckpt: zip, the form before 1.6, or tar */
+    WTE_FORMAT_TORCH_INDEX = 12,      /* pytorch_model.bin.index.json and its shards, as one file */
+    WTE_FORMAT_TORCH_PARTS = 13,      /* consolidated.00.pth and all that follow, joined */
+    WTE_FORMAT_SAFETENSORS_PARTS = 5, /* rank0.safetensors and all that follow, joined */
+    WTE_FORMAT_WORD2VEC_TEXT = 20,    /* "rows dim", then a word and its numbers a line */
+    WTE_FORMAT_GLOVE = 21,            /* the same without the first line */
+    WTE_FORMAT_CSV = 22,        /* numbers between commas or tabs, perhaps tokens before them */
+    WTE_FORMAT_WORD2VEC = 23,   /* "rows dim", then a word and its numbers in binary */
+    WTE_FORMAT_FASTTEXT = 24,   /* its own .bin, or .ftz: "vectors", "input", "output" */
+    WTE_FORMAT_TSV = 25,        /* as CSV, with tabs between columns */
     WTE_FORMAT_TEXT_TABLE = 26, /* other text tables: numbers between blanks, lists in brackets */
     WTE_FORMAT_LLMC = 30        /* a checkpoint of llm.c */
 } wte_format;
