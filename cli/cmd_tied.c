@@ -266,6 +266,7 @@ static int judge(cli *c, const char *path, wte_pool *pool, cli_json *j)
         wte_model_free(m);
         return cli_fail(c, status, typed ? CLI_SIDE_TYPED : CLI_SIDE_INPUT, &err);
     }
+    cli_note_empty(c, m);
     if (j)
         json_model(j, m, input, &t);
     else if (c->n_words == 1 || c->verbose)

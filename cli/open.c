@@ -93,6 +93,20 @@ static void report_reading(const cli *c, const wte_model *m)
              r.why);
 }
 
+void cli_note_empty(const cli *c, const wte_model *m)
+{
+    const wte_model_table *table;
+    wte_tensor t;
+    if (wte_model_input(m, &table, NULL) != WTE_OK || !wte_model_file(m) ||
+        wte_file_tensor(wte_model_file(m), table->tensor, &t, NULL) != WTE_OK || t.rank != 1 ||
+        t.shape[0] != 0)
+        return;
+    cli_note(c,
+             "%s: '%.80s' is [0], as ZeRO-3 of DeepSpeed leaves a tensor whose rows are in other "
+             "files: python3 zero_to_fp32.py . whole",
+             wte_model_path(m), table->name);
+}
+
 int cli_model_options(const cli *c, cli_model_how *how)
 {
     const int code = cli_text_options(c, &how->text);
@@ -123,6 +137,7 @@ int cli_open_model(cli *c, const char *path, cli_vocab vocab, wte_model **out)
     if (status == WTE_OK) {
         cli_keep_model(c, *out);
         report_reading(c, *out);
+        cli_note_empty(c, *out);
         const char *problem = wte_model_vocab_problem(*out);
         if (*problem && vocab != CLI_VOCAB_NEEDED)
             cli_note(c, "%s; token texts, and what goes by them, are left out", problem);

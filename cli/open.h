@@ -36,6 +36,8 @@ void cli_keep_model(cli *c, wte_model *m);
  * they were opened. The code, or CLI_INPUT after a message. */
 int cli_check_models(const cli *c, int code);
 void cli_free_models(cli *c);
+/* A note when the input table is one that ZeRO-3 left empty, [0]. */
+void cli_note_empty(const cli *c, const wte_model *m);
 /* Its input table. 0, or the exit code after a message. */
 int cli_input_table(const cli *c, const wte_model *m, const wte_model_table **out);
 

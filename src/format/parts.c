@@ -291,6 +291,22 @@ static wte_status read_all(wte_file *f, const listing *l, const wte__parts_said 
     return WTE_OK;
 }
 
+/* Files of torch.distributed.checkpoint, each of any pieces of any tensors. */
+static wte_status refuse_distributed(const wte_file *f, uint64_t count, const char *dir,
+                                     wte_error *err)
+{
+    char path[WTE_LIMIT_PATH];
+    bool listed = false;
+    if (wte__path_join(path, dir, ".metadata"))
+        WTE_TRY(wte__path_optional(path, &listed, NULL, err));
+    return wte__fail(
+        err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        "%s: one of %" PRIu64 " file%s of a distributed checkpoint; %s tells its rows. "
+        "Use: python3 -m torch.distributed.checkpoint.format_utils dcp_to_torch . m.pt",
+        f->path, count, count == 1 ? "" : "s",
+        listed ? ".metadata" : "a .metadata that is missing");
+}
+
 wte_status wte__parts_read(wte_file *f, bool *taken, wte_error *err)
 {
     static const char params[] = "params.json", config[] = "config.json";
@@ -306,7 +322,7 @@ wte_status wte__parts_read(wte_file *f, bool *taken, wte_error *err)
     /* a folder that cannot be listed may hold more parts: one alone would be a piece of each table
      */
     WTE_TRY(wte__path_list(dir[0] ? dir : ".", visit, &l, err));
-    if (l.most == 0 && !name.scheme->safetensors && !l.count) return WTE_OK;
+    if (name.scheme->refused) return refuse_distributed(f, l.count, dir, err);
     if (l.most || name.scheme->safetensors)
         WTE_TRY(wte__parts_config(
             f, dir, name.scheme->by_name || name.scheme->safetensors ? config : params, &said,

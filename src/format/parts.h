@@ -22,6 +22,7 @@ typedef struct wte__parts_scheme {
     bool in_folder;   /* it is the name of the folder that the part's file is in */
     bool safetensors; /* else PyTorch's */
     bool files;       /* a part is several files, which the '#' counts */
+    bool refused;     /* named, but not read: pieces of any shape, which a list beside them tells */
     bool by_name;     /* tables of the vocabulary are always cut by rows */
 } wte__parts_scheme;
 

@@ -20,6 +20,7 @@ static const wte__parts_scheme schemes[] = {
       .writer = "GPT-NeoX" },
     { .pattern = "mp_rank_@_model_states.pt", .digits = 2, .by_name = true, .writer = "DeepSpeed" },
     { .pattern = "*-model_part-@.pt", .digits = 1, .by_name = true, .writer = "metaseq" },
+    { .pattern = "__@_#.distcp", .digits = 1, .files = true, .refused = true, .writer = "PyTorch" },
     { .pattern = "mp_rank_@",
       .digits = 2,
       .in_folder = true,
