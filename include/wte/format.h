@@ -31,7 +31,8 @@ typedef enum wte_format {
     WTE_FORMAT_FASTTEXT = 24,      /* its own .bin, or .ftz: "vectors", "input", "output" */
     WTE_FORMAT_TSV = 25,           /* as CSV, with tabs between columns */
     WTE_FORMAT_TEXT_TABLE = 26, /* other text tables: numbers between blanks, lists in brackets */
-    WTE_FORMAT_LLMC = 30        /* a checkpoint of llm.c */
+    WTE_FORMAT_LLMC = 30,       /* a checkpoint of llm.c */
+    WTE_FORMAT_LLAMA2C = 31     /* a checkpoint of llama2.c, f32 */
 } wte_format;
 
 /** Which column of a text table names its rows. */

@@ -23,6 +23,7 @@ static const struct {
     { WTE_FORMAT_TORCH, "PyTorch", wte__torch_match, wte__torch_read },
     { WTE_FORMAT_NPZ, "npz", wte__zip_match, wte__archive_read },
     { WTE_FORMAT_LLMC, "llm.c", wte__llmc_match, wte__llmc_read },
+    { WTE_FORMAT_LLAMA2C, "llama2.c", wte__llama2c_match, wte__llama2c_read },
     /* one reader for all text tables, which tells them apart */
     { WTE_FORMAT_WORD2VEC_TEXT, "word2vec text", wte__text_table_match, wte__word_vectors_read },
     { WTE_FORMAT_GLOVE, "GloVe", wte__text_table_match, wte__word_vectors_read },

@@ -197,6 +197,8 @@ wte_status wte__torch_read(wte_file *f, wte_error *err);
 wte_status wte__torch_read_part(wte_file *f, uint32_t part, wte__names *names, wte_error *err);
 wte__match wte__llmc_match(const wte__head *head);
 wte_status wte__llmc_read(wte_file *f, wte_error *err);
+wte__match wte__llama2c_match(const wte__head *head);
+wte_status wte__llama2c_read(wte_file *f, wte_error *err);
 struct wte__zip;
 wte_status wte__npz_read(wte_file *f, struct wte__zip *z, wte_error *err);
 

@@ -119,6 +119,7 @@ wte_status wte__config_params(wte__config *out, const void *data, uint64_t bytes
                               wte_error *err);
 bool wte__config_is_params(const wte_model_config *said);
 void wte__config_llmc(wte__config *out, const wte_file *f, const char *path);
+void wte__config_llama2c(wte__config *out, const wte_file *f, const char *path);
 /* As if there were no config.json. */
 void wte__config_none(wte__config *out);
 /* factor.c: work the factor out for a table of this type and width. */
