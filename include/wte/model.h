@@ -211,6 +211,11 @@ typedef struct wte_model_output {
     const char *map_name;    /* "d2t", or "" */
     const char *map_why;     /* "d2t holds offsets: row r is token r + d2t[r]", or "" */
     const char *map_problem; /* "", or why there is no map though there is such a tensor */
+    /** Where the table is narrower than the model: the looked-up row goes through project_in, and
+     *  the hidden vector through project_out before the head: tensors of wte_model_file whose rows
+     *  are products (y = W x), or WTE_NOWHERE. */
+    uint64_t project_in, project_out;
+    const char *project_in_name, *project_out_name; /* or "" */
 } wte_model_output;
 WTE_API const wte_model_output *wte_model_output_of(const wte_model *m);
 /** The id in the vocabulary of an id of the input table: itself, but where the input table is a

@@ -157,6 +157,9 @@ wte_status wte__find_named(const wte_file *file, const char *name, uint64_t *out
 /* bias.c: the head's bias, once the tables are found. */
 wte_status wte__bias_find(wte_model *m, wte_error *err);
 
+/* project.c: the projections around a table that is narrower than the model. */
+wte_status wte__project_find(wte_model *m, wte_error *err);
+
 /* draft.c: which tokens the rows of a draft head are, once the tables are found. */
 wte_status wte__draft_find(wte_model *m, wte_error *err);
 
