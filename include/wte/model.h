@@ -150,6 +150,10 @@ typedef struct wte_model_adapter {
     uint64_t token_rows, token_dim; /* replacement rows of single tokens */
     const uint64_t *token_ids;      /* whose rows these are, as the config says */
     uint64_t n_token_ids;
+    uint64_t lora_head_rank, lora_head_rows, lora_head_dim; /* as lora_rank, ..., of the head's */
+    uint64_t head_token_rows, head_token_dim; /* replacement rows of single tokens of the head */
+    const uint64_t *head_token_ids;
+    uint64_t n_head_token_ids;
 } wte_model_adapter;
 /** NULL when the model is no adapter. */
 WTE_API const wte_model_adapter *wte_model_adapter_of(const wte_model *m);
