@@ -121,7 +121,8 @@ static wte_status tell_no_input(struct wte__find *f, const char *why)
     const uint64_t n_tensors = wte_file_tensors(m->file);
     wte_tensor only;
     if (m->is_adapter) {
-        wte__adapter_tell(m);
+        const struct wte__scored *head = wte__find_best(f, WTE_ROLE_HEAD);
+        wte__adapter_tell(m, head ? head->rows : 0, head ? head->dim : 0);
         return WTE_OK;
     }
     if (n_tensors == 1 && !f->matrices && wte_file_tensor(m->file, 0, &only, NULL) == WTE_OK) {

@@ -180,6 +180,9 @@ static const wte__rule rules[] = {
     { S("embedding_hidden_mapping_in"), WTE_KIND_PROJECT_IN, 0, 0,
       "projection of the looked-up row" },
     { S("embeddings_project"), WTE_KIND_PROJECT_IN, 0, 0, "projection of the looked-up row" },
+    { S("embed_proj"), WTE_KIND_PROJECT_IN, 0, 0, "projection of the looked-up row" },
+    { S("project_in_dim"), WTE_KIND_PROJECT_IN, 0, 0, "projection of the looked-up row" },
+    { S("project_out_dim"), WTE_KIND_PROJECT_OUT, 0, 0, "projection before the head" },
     { S("project_in"), WTE_KIND_PROJECT_IN, 0, 0, "projection of the looked-up row" },
     { S("project_out"), WTE_KIND_PROJECT_OUT, 0, 0, "projection before the head" },
 };
