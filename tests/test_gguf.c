@@ -271,43 +271,6 @@ static void a_broken_tensor_is_refused(void **state)
     g_refused("a scalar is no block", &g, WTE_E_FORMAT, "rows of 1 elements, but q8_0 comes in");
 }
 
-static void unknown_types_are_named(void **state)
-{
-    (void)state;
-    static const struct {
-        uint32_t id;
-        const char *message;
-    } ids[] = {
-        { 4, "tensor 't': type id 4 is q4_2, which ggml has removed" },
-        { 5, "type id 5 is q4_3" },
-        { 9, "type id 9 is q8_1, which exists only while computing" },
-        { 15, "type id 15 is q8_k" },
-        { 31, "type id 31 is q4_0_4_4" },
-        { 32, "type id 32 is q4_0_4_8" },
-        { 33, "type id 33 is q4_0_8_8" },
-        { 36, "type id 36 is iq4_nl_4_4, which ggml has removed, or another program's own" },
-        { 37, "type id 37 is iq4_nl_4_8" },
-        { 38, "type id 38 is iq4_nl_8_8" },
-        { 43, "tensor 't': type id 43, which this build does not know" },
-        { 97, "type id 97, which" },
-        { 258, "type id 258, which" },
-        { UINT32_MAX, "type id 4294967295, which" },
-    };
-    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
-        g_begin(&g, 1, 0);
-        g.mark = g.n + 9 + 4 + 16;
-        g_tensor(&g, "t", 256, 1, ids[i].id, 0);
-        g_refused("type", &g, WTE_E_UNSUPPORTED, ids[i].message);
-    }
-    g.big = true;
-    g_begin(&g, 1, 0);
-    g.mark = g.n + 9 + 4 + 16;
-    g_tensor(&g, "t", 256, 1, WTE_BLOCK_Q4_0, 0);
-    g_refused("big-endian blocks", &g, WTE_E_UNSUPPORTED,
-              "tensor 't': q4_0 in a big-endian file, where only q8_0");
-    g.big = false;
-}
-
 /* Two tensors of 24 and 4 bytes, the second at `offset`. */
 static void two_tensors(const char *first, const char *second, uint64_t offset0, uint64_t offset1)
 {
@@ -458,7 +421,6 @@ static const struct CMUnitTest tests[] = {
     TEST("a broken value is refused", a_broken_value_is_refused),
     TEST("an alignment is a power of two, and small", an_alignment_is_a_small_power_of_two),
     TEST("a broken tensor is refused", a_broken_tensor_is_refused),
-    TEST("a type that is not known is named by its number", unknown_types_are_named),
     TEST("tensors follow each other without gaps or overlaps", tensors_follow_each_other),
     TEST("limits are told with their numbers", limits_are_told),
     TEST("more tokens than the limit are none, and the file is read", too_many_tokens_are_none),

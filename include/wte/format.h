@@ -117,6 +117,9 @@ typedef struct wte_tensor {
     uint64_t
         storage; /* tensors of the same one may share bytes: wte_file_storage; or WTE_NOWHERE */
     uint64_t stride[WTE_MAX_RANK]; /* between neighbours of each dimension, in elements */
+    /* GGUF: the number of a type that is not read here; dtype and block are none, and its rows are
+     * E_UNSUPPORTED. `bytes` is what lies up to the next tensor. Else 0. */
+    uint32_t foreign_type;
 } wte_tensor;
 
 /** Open and validate a file of tensors. The one tensor of an .npy file is called "array". What it

@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "format/format.h"
+#include "format/gguf.h"
 #include "format/gz.h"
 #include "format/parts.h"
 
@@ -279,6 +279,7 @@ static void describe(const wte_file *f, const wte__entry *e, wte_tensor *out)
     out->column_major = (e->flags & WTE__COLUMN_MAJOR) != 0;
     out->big_endian = (e->flags & WTE__BIG_ENDIAN) != 0;
     out->block = (wte_block_type)e->block;
+    out->foreign_type = wte__gguf_foreign_type(e);
     out->made = (e->flags & WTE__MADE) != 0;
     out->strided = (e->flags & WTE__STRIDED) != 0;
     out->unpacked = f->parts[e->part].unpacked;

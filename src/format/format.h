@@ -30,7 +30,8 @@ typedef struct wte__entry {
 
 /* Rows that are made by the format's own code from what is stored: text, packed records, sums,
  * pieces in several parts. */
-#define WTE__MADE 16u
+#define WTE__MADE    16u
+#define WTE__FOREIGN 32u /* GGUF: of a type that is not read here; dtype and block are none */
 typedef struct wte__maker {
     wte_status (*rows)(const wte__entry *e, wte_rows *out, wte_error *err);
     /* Where the bytes lie that a row (< rows) is made of; NULL: in several places. */

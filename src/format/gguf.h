@@ -57,6 +57,7 @@ typedef struct wte__gguf_reader {
     uint64_t n_pairs, n_tensors;
     uint64_t alignment;
     uint64_t tensors_at; /* of the first tensor's entry */
+    size_t first;        /* of its tensors among the entries */
     bool big;
     char what[WTE__NAME_SHOWN + 32]; /* is being read, for messages */
     wte_error *err;
@@ -78,6 +79,11 @@ void wte__gguf_clear(wte__gguf *gguf);
 
 /* gguf_tensors.c: the entries of the tensors, from r->at on. */
 wte_status wte__gguf_read_tensors(wte__gguf_reader *r);
+
+/* Of a tensor that is WTE__FOREIGN: the number of its type (0 of others), and why it is not read.
+ */
+uint32_t wte__gguf_foreign_type(const wte__entry *e);
+wte_status wte__gguf_refuse_type(const wte__entry *e, wte_error *err);
 
 bool wte__gguf_id_of(wte_dtype type, uint32_t *id); /* of a type without blocks */
 
