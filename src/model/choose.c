@@ -161,7 +161,8 @@ static wte_status head_serves(struct wte__find *f, const struct wte__scored *s, 
     *serves = true;
     if (wte__tie_alias(f->m, s->name, WTE_ROLE_INPUT)) return WTE_OK;
     WTE_TRY(wte__find_rival(f, s, &rival, &t));
-    const bool tied = c->said.tied && c->said.tie_decided;
+    /* llama.cpp loads no GGUF model of layers without token_embd */
+    const bool tied = c->said.tied && c->said.tie_decided && !f->gguf;
     if (rival == RIVAL_NONE || (tied && rival == RIVAL_WIDTH)) return WTE_OK;
     *serves = false;
     if (rival == RIVAL_TABLE)
