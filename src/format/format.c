@@ -37,6 +37,8 @@ static const struct {
     { WTE_FORMAT_TORCH_INDEX, "PyTorch index", wte__shards_match, wte__shards_read },
     /* and parts from their names: each alone is a checkpoint */
     { WTE_FORMAT_TORCH_PARTS, "PyTorch parts", wte__torch_match, wte__torch_read },
+    { WTE_FORMAT_SAFETENSORS_PARTS, "safetensors parts", wte__safetensors_match,
+      wte__safetensors_read },
 };
 #define N_FORMATS (sizeof formats / sizeof formats[0])
 
@@ -165,6 +167,7 @@ wte_status wte_file_open(const char *path, const wte_file_options *opt, wte_file
     bool parts = false;
     if (status == WTE_OK) status = wte__parts_read(f, &parts, err);
     if (status == WTE_OK && !parts) status = read_content(f, err);
+    if (status == WTE_OK && !parts) status = wte__parts_alone(f, err);
     if (status != WTE_OK) {
         wte_file_free(f);
         return status;

@@ -88,6 +88,12 @@ struct wte_file {
     uint8_t *unpacked;       /* of a file packed by gzip: what the first part's file is */
     size_t unpacked_cap;
     uint64_t packed_bytes; /* size of the packed file, else 0 */
+    /* What a training framework's checkpoint says of the model that it is a part of; 0 = nothing.
+     */
+    struct {
+        uint64_t parts, dim, vocab;
+        const char *by;
+    } training;
 };
 
 /* The start and the end of a file, for telling what it is. */

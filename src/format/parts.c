@@ -1,64 +1,69 @@
-/* consolidated.00.pth and the parts beside it: finding them, reading them all, and seeing that they
- * agree. How their tensors are joined is parts_join.c. */
+/* A part of a model and those beside it: finding them, reading them all, and seeing that they
+ * agree. How they are named is parts_names.c, how their tensors are joined parts_join.c. */
 #include "format/parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/limits.h"
 
-#define STEM   "consolidated."
-#define ENDING ".pth"
-
-/* Which numbers there are in a folder. */
+/* Which parts there are. */
 typedef struct listing {
+    const char *path; /* of the one that was asked for */
+    const wte__part_name *name;
     uint8_t seen[WTE_LIMIT_SHARDS / 8];
-    uint64_t count, most; /* most: the largest, of any size */
+    uint64_t count, most; /* files; the largest number, of any size */
 } listing;
 
-bool wte__parts_name(const char *name, uint64_t *number)
-{
-    const size_t stem = sizeof STEM - 1, n = strlen(name);
-    const size_t digits = n > stem + sizeof ENDING - 1 ? n - stem - (sizeof ENDING - 1) : 0;
-    uint64_t value = 0;
-    *number = 0;
-    if (digits < 2 || digits > 9 || memcmp(name, STEM, stem) != 0 ||
-        strcmp(name + n - (sizeof ENDING - 1), ENDING) != 0 ||
-        (digits > 2 && name[stem] == '0')) /* as it is counted: 00, 01, ... 99, 100 */
-        return false;
-    for (size_t i = 0; i < digits; i++) {
-        const char c = name[stem + i];
-        if (c < '0' || c > '9') return false;
-        value = 10 * value + (uint64_t)(c - '0');
-    }
-    *number = value;
-    return true;
-}
-
+/* A name beside that of the part: the same but for its number? Another layer or stage has as many
+ * parts. */
 static bool visit(void *ctx, const char *name)
 {
     listing *l = ctx;
-    uint64_t number;
-    if (!wte__parts_name(name, &number)) return true;
+    const wte__part_name *own = l->name;
+    const char *base = l->path + own->base;
+    const size_t before = own->at - own->base, n = strlen(name);
+    wte__part_name it;
+    if (!wte__parts_match(own->scheme, name, n, &it)) return true;
+    const size_t rest = n - it.at - it.digits, after = before + own->digits;
+    const bool start = it.at == before && memcmp(name, base, before) == 0;
+    const bool end =
+        own->scheme->files || (strncmp(name + it.at + it.digits, base + after, rest) == 0 &&
+                               (own->scheme->in_folder || !base[after + rest]));
+    if (!start && own->scheme->pattern[0] == '*') return true; /* of another model */
+    if (it.number > l->most) l->most = it.number;
+    if (!start || !end) return true;
     l->count++;
-    if (number > l->most) l->most = number;
-    if (number < WTE_LIMIT_SHARDS) l->seen[number / 8] |= (uint8_t)(1u << number % 8);
+    if (it.number < WTE_LIMIT_SHARDS) l->seen[it.number / 8] |= (uint8_t)(1u << it.number % 8);
     return true;
 }
 
-/* The folder of a path, as it was written; "." for the current one. */
-static bool folder_of(const char *path, char dir[WTE_LIMIT_PATH])
+/* The folder in which the parts' names are, as it was written; "" for the current one. */
+static bool folder_of(const char *path, const wte__part_name *name, char dir[WTE_LIMIT_PATH])
 {
-    const size_t n = (size_t)(wte__path_base(path) - path);
-    if (n >= WTE_LIMIT_PATH) return false;
-    memcpy(dir, path, n);
-    dir[n] = '\0';
+    if (name->base >= WTE_LIMIT_PATH) return false;
+    memcpy(dir, path, name->base);
+    dir[name->base] = '\0';
     return true;
 }
 
-static wte_status check_listing(const wte_file *f, const listing *l, wte_error *err)
+/* What is missing, from the folder on; "said" tells who knows of it. */
+static wte_status missing(const wte_file *f, const wte__part_name *name, uint64_t number,
+                          uint64_t count, const wte__parts_said *said, wte_error *err)
+{
+    char path[WTE_LIMIT_PATH], shown[WTE__NAME_SHOWN], who[96] = "";
+    if (!wte__parts_path(f->path, name, number, 0, path)) path[name->base] = '\0';
+    const char *base = path + name->base;
+    if (said && said->parts)
+        snprintf(who, sizeof who, " (%.40s says %" PRIu64 " parts)", said->by, said->parts);
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: part %" PRIu64 " of %" PRIu64 " is missing: no '%s' beside it%s", f->path,
+                     number, count, wte__show(shown, base, strlen(base)), who);
+}
+
+static wte_status check_listing(const wte_file *f, const listing *l, const wte__parts_said *said,
+                                wte_error *err)
 {
     uint64_t first = 0;
     if (l->most >= WTE_LIMIT_SHARDS)
@@ -66,52 +71,64 @@ static wte_status check_listing(const wte_file *f, const listing *l, wte_error *
                          "%s: there is a part %" PRIu64 " beside it, but at most %u are joined",
                          f->path, l->most, WTE_LIMIT_SHARDS);
     while (first <= l->most && (l->seen[first / 8] >> first % 8 & 1)) first++;
-    if (first > l->most) return WTE_OK;
-    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
-                     "%s: part %" PRIu64 " of %" PRIu64 " is missing: no '" STEM "%02" PRIu64 ENDING
-                     "' beside it",
-                     f->path, first, l->most + 1, first);
+    return first > l->most ? WTE_OK : missing(f, l->name, first, l->most + 1, said, err);
 }
 
 /* Reading ---------------------------------------------------------------------------------------
  */
 
-static wte_status open_part(wte_file *f, uint64_t number, uint64_t count, const char *dir,
-                            wte_error *err)
+static wte_status open_part(wte_file *f, const wte__parts *p, const char *path, uint64_t number,
+                            const char *dir, wte_error *err)
 {
-    char name[64], path[WTE_LIMIT_PATH];
+    const wte_format want = p->scheme->safetensors ? WTE_FORMAT_SAFETENSORS : WTE_FORMAT_TORCH;
     wte_error why = { 0 };
     wte_format kind;
-    snprintf(name, sizeof name, STEM "%02" PRIu64 ENDING, number);
-    if (!wte__path_join(path, dir, name))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%.100s: path is longer than %u bytes",
-                         f->path, WTE_LIMIT_PATH - 1);
     wte__part *part = wte__part_add(f, path);
-    if (!part) return wte__no_memory(err, sizeof path, "the parts of a model");
+    if (!part) return wte__no_memory(err, WTE_LIMIT_PATH, "the parts of a model");
     const wte_status status = wte__part_open(part, dir, &why);
     if (status != WTE_OK && why.sys_errno == EMFILE)
         return wte__fail_os(err, WTE_E_LIMIT, EMFILE,
-                            "%s: part %" PRIu64 " of %" PRIu64
-                            ": one file each is kept open (raise ulimit -n)",
-                            f->path, number, count);
+                            "%s: part %" PRIu64 " of %u: one file each is kept open (raise ulimit "
+                            "-n)",
+                            f->path, number, p->n);
     if (status != WTE_OK) {
         if (err) *err = why;
         return status;
     }
     WTE_TRY(wte__shard_kind(&part->file, path, &kind, err));
-    if (kind == WTE_FORMAT_TORCH) return WTE_OK;
-    return wte__fail(err, WTE_E_FORMAT, 0, "%s: is a %s file, but a part is PyTorch's", path,
-                     wte_format_name(kind));
+    if (kind == want) return WTE_OK;
+    return wte__fail(err, WTE_E_FORMAT, 0, "%s: is a %s file, but a part is %s", path,
+                     wte_format_name(kind), p->scheme->safetensors ? "safetensors" : "PyTorch's");
 }
 
-static wte_status open_parts(wte_file *f, uint64_t count, const char *dir, wte_error *err)
+/* All files of all parts, first[k] being where part k's begin. They are l->count. */
+static wte_status open_parts(wte_file *f, const wte__parts *p, const listing *l, const char *dir,
+                             uint32_t *first, wte_error *err)
 {
+    char path[WTE_LIMIT_PATH];
     /* the part that was named was the first so far */
     wte__file_close(&f->parts[0].file);
     wte__strfree(f->allocator, f->parts[0].path);
     f->n_parts = 0;
-    for (uint64_t i = 0; i < count; i++) WTE_TRY(open_part(f, i, count, dir, err));
-    return WTE_OK;
+    for (uint32_t i = 0; i < p->n; i++) {
+        bool more = true;
+        first[i] = (uint32_t)f->n_parts;
+        for (uint64_t k = 0; more; k++) {
+            if (!wte__parts_path(f->path, l->name, i, k, path))
+                return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                                 "%.100s: path is longer than %u bytes", f->path,
+                                 WTE_LIMIT_PATH - 1);
+            if (k) WTE_TRY(wte__path_optional(path, &more, NULL, err));
+            if (more) WTE_TRY(open_part(f, p, path, i, dir, err));
+            more = more && p->scheme->files;
+        }
+    }
+    first[p->n] = (uint32_t)f->n_parts;
+    if (f->n_parts == l->count) return WTE_OK;
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: %" PRIu64 " files of the parts are beside it, but only %zu are counted "
+                     "without a gap",
+                     f->path, l->count, f->n_parts);
 }
 
 const char *wte__shape_text(const wte_file *f, const wte__entry *e, char out[WTE__SHAPE_TEXT])
@@ -185,92 +202,137 @@ static wte_status check_others(const wte_file *f, const wte__parts *p, uint32_t 
     return WTE_OK;
 }
 
-static wte_status read_later(wte_file *f, wte__parts *p, uint32_t part, wte_error *err)
+static wte_status read_file(wte_file *f, const wte__parts *p, uint32_t file, wte__names *names,
+                            wte_error *err)
+{
+    return p->scheme->safetensors ? wte__safetensors_read_part(f, file, names, err)
+                                  : wte__torch_read_part(f, file, names, err);
+}
+
+/* Tensors of a part's files; names get their numbers among them. */
+static wte_status read_files(wte_file *f, const wte__parts *p, uint32_t from, uint32_t to,
+                             wte__names *names, wte_error *err)
+{
+    const size_t first = f->n_entries;
+    if (!p->scheme->safetensors) return read_file(f, p, from, names, err); /* numbered as wished */
+    for (uint32_t i = from; i < to; i++) {
+        wte__names own;
+        wte__names_init(&own, f->allocator);
+        const wte_status status = read_file(f, p, i, &own, err);
+        wte__names_clear(&own);
+        if (status != WTE_OK) return status;
+    }
+    if (!wte__names_reserve(names, f->n_entries - first))
+        return wte__no_memory(err, f->n_entries - first, "the names of the tensors");
+    for (size_t i = first; i < f->n_entries; i++) {
+        const wte__entry *e = &f->entries[i];
+        const wte_bytes text = { (const uint8_t *)e->name, e->name_bytes };
+        char shown[WTE__NAME_SHOWN];
+        uint64_t number = i - first;
+        bool found;
+        if (!wte__names_add(names, text, &number, &found))
+            return wte__no_memory(err, e->name_bytes, "the names of the tensors");
+        if (found)
+            return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                             "%s: tensor '%s' is in another file of this part, too",
+                             f->parts[e->part].path, wte__show(shown, e->name, e->name_bytes));
+    }
+    return WTE_OK;
+}
+
+static wte_status read_later(wte_file *f, wte__parts *p, const uint32_t *files, wte_error *err)
 {
     wte__names names;
     const size_t first = f->n_entries;
     wte__names_init(&names, f->allocator);
-    wte_status status = wte__torch_read_part(f, part, &names, err);
-    if (status == WTE_OK) status = keep_pieces(f, p, part, first, &names, err);
-    if (status == WTE_OK) status = check_others(f, p, part, first, err);
+    wte_status status = read_files(f, p, files[0], files[1], &names, err);
+    if (status == WTE_OK) status = keep_pieces(f, p, files[0], first, &names, err);
+    if (status == WTE_OK) status = check_others(f, p, files[0], first, err);
     wte__names_clear(&names);
     f->n_entries = first;
     return status;
 }
 
-static wte_status read_parts(wte_file *f, wte__parts *p, wte_error *err)
+static wte_status read_parts(wte_file *f, wte__parts *p, const uint32_t *files, wte_error *err)
 {
-    WTE_TRY(wte__torch_read_part(f, 0, &f->names, err));
+    WTE_TRY(read_files(f, p, files[0], files[1], &f->names, err));
     p->n_tensors = f->n_entries;
     WTE_TRY(keep_pieces(f, p, 0, 0, &f->names, err));
-    for (uint32_t i = 1; i < p->n; i++) WTE_TRY(read_later(f, p, i, err));
-    return WTE_OK;
+    for (uint32_t i = 1; i < p->n; i++) WTE_TRY(read_later(f, p, files + i, err));
+    if (!f->training.parts) return WTE_OK;
+    /* the checkpoints themselves know best */
+    p->said = (wte__parts_said){ f->training.parts, 0, f->training.dim, f->training.vocab,
+                                 f->training.by };
+    if (p->said.parts == p->n) return WTE_OK;
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: %s says %" PRIu64 " parts, but %u are beside each other", f->path,
+                     p->said.by, p->said.parts, p->n);
 }
 
-/* The width that params.json tells, in the folder of the parts; WTE_NOWHERE: there is no such file,
- * or it does not say. */
-static wte_status read_dim(const wte_file *f, const char *dir, uint64_t *dim, wte_error *err)
+static wte_status read_all(wte_file *f, const listing *l, const wte__parts_said *said,
+                           const char *dir, wte_error *err)
 {
-    char path[WTE_LIMIT_PATH], *text = NULL;
-    uint64_t bytes = 0;
-    wte__json j;
-    *dim = WTE_NOWHERE;
-    bool there;
-    if (!wte__path_join(path, dir, "params.json")) return WTE_OK;
-    WTE_TRY(wte__path_optional(path, &there, NULL, err));
-    if (!there) return WTE_OK;
-    WTE_TRY(
-        wte__file_load(path, WTE_LIMIT_CONFIG, WTE__FIXED_LIMIT, f->allocator, &text, &bytes, err));
-    wte__json_init(&j, text, bytes, path, WTE__JSON_PYTHON);
-    bool ok = wte__json_next(&j) == WTE__JSON_OBJECT;
-    while (ok && wte__json_next(&j) == WTE__JSON_KEY) {
-        const bool wanted = wte__json_is(&j, "dim");
-        ok = wte__json_skip_value(&j);
-        if (wanted && ok && !wte__json_u64(&j, dim)) *dim = WTE_NOWHERE;
-    }
-    wte_status status = WTE_OK;
-    ok = ok && j.kind == WTE__JSON_OBJECT_END && wte__json_next(&j) == WTE__JSON_END;
-    if (!ok) {
-        status = j.kind == WTE__JSON_ERROR ? wte__json_fail(&j, err)
-                                           : wte__json_refuse(&j, err, "an object was expected");
-    }
-    wte__free(f->allocator, text, (size_t)bytes + 1);
-    return status;
-}
-
-static wte_status read_all(wte_file *f, uint64_t count, wte_error *err)
-{
-    char dir[WTE_LIMIT_PATH];
-    uint64_t dim;
     wte__parts *p = wte__alloc_zeroed(f->allocator, sizeof *p);
     if (!p) return wte__no_memory(err, sizeof *p, "the parts of a model");
     f->made = p;
     f->maker = &wte__parts_maker;
-    f->format = WTE_FORMAT_TORCH_PARTS;
-    p->n = (uint32_t)count;
-    (void)folder_of(f->path, dir); /* was true when it was listed */
-    WTE_TRY(open_parts(f, count, dir, err));
-    WTE_TRY(read_parts(f, p, err));
-    WTE_TRY(read_dim(f, dir, &dim, err));
-    WTE_TRY(wte__parts_join(f, p, dim, err));
+    p->scheme = l->name->scheme;
+    f->format = p->scheme->safetensors ? WTE_FORMAT_SAFETENSORS_PARTS : WTE_FORMAT_TORCH_PARTS;
+    p->n = (uint32_t)l->most + 1;
+    p->said = *said;
+    uint32_t *files = wte__alloc_array(f->allocator, (size_t)p->n + 1, sizeof *files);
+    if (!files) return wte__no_memory(err, p->n * sizeof *files, "the parts of a model");
+    wte_status status = open_parts(f, p, l, dir, files, err);
+    if (status == WTE_OK) status = read_parts(f, p, files, err);
+    wte__free(f->allocator, files, ((size_t)p->n + 1) * sizeof *files);
+    if (status != WTE_OK) return status;
+    WTE_TRY(wte__parts_join(f, p, err));
     f->n_listed = f->n_entries;
     return WTE_OK;
 }
 
 wte_status wte__parts_read(wte_file *f, bool *taken, wte_error *err)
 {
+    static const char params[] = "params.json", config[] = "config.json";
     char dir[WTE_LIMIT_PATH];
-    uint64_t number;
+    wte__part_name name;
+    wte__parts_said said = { 0 };
     listing l;
     *taken = false;
-    if (!wte__parts_name(wte__path_base(f->path), &number) || !folder_of(f->path, dir))
-        return WTE_OK;
+    if (!wte__parts_name(f->path, &name) || !folder_of(f->path, &name, dir)) return WTE_OK;
     memset(&l, 0, sizeof l);
+    l.path = f->path;
+    l.name = &name;
     /* a folder that cannot be listed may hold more parts: one alone would be a piece of each table
      */
     WTE_TRY(wte__path_list(dir[0] ? dir : ".", visit, &l, err));
-    if (l.most == 0) return WTE_OK;
+    if (l.most == 0 && !name.scheme->safetensors && !l.count) return WTE_OK;
+    if (l.most || name.scheme->safetensors)
+        WTE_TRY(wte__parts_config(
+            f, dir, name.scheme->by_name || name.scheme->safetensors ? config : params, &said,
+            err));
+    if (said.parts > l.most + 1) l.most = said.parts - 1;
+    if (l.most == 0 && l.count < 2) return WTE_OK;
     *taken = true;
-    WTE_TRY(check_listing(f, &l, err));
-    return read_all(f, l.most + 1, err);
+    WTE_TRY(check_listing(f, &l, &said, err));
+    if (said.stages > 1)
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                         "%s: the model is cut into %" PRIu64 " stages (%s), which are not joined",
+                         f->path, said.stages, said.by);
+    return read_all(f, &l, &said, dir, err);
+}
+
+wte_status wte__parts_alone(const wte_file *f, wte_error *err)
+{
+    wte__part_name name;
+    const uint64_t n = f->training.parts;
+    if (n < 2 || f->memory) return WTE_OK;
+    if (wte__parts_name(f->path, &name) && name.number == 0) {
+        const wte__parts_said said = { n, 0, 0, 0, f->training.by };
+        return missing(f, &name, 1, n, &said, err);
+    }
+    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+                     "%s: is one part of %" PRIu64 " (%s), so its row 0 need not be id 0: put the "
+                     "others beside it, as their program named them (mp_rank_00/...)",
+                     f->path, n, f->training.by);
 }

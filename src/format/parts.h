@@ -1,9 +1,10 @@
 /* A model that was saved by several processes at once: consolidated.00.pth, consolidated.01.pth and
- * so on. Each part has all tensors, but of each matrix only its own rows, or its own columns; lists
- * are the same in all. The parts say nothing of how they are to be joined: it follows from the
- * width that the model is known to have. */
+ * so on, mp_rank_00/, rank0.safetensors. Each part has all tensors, but of each matrix only its own
+ * rows, or its own columns; lists are the same in all. How they are to be joined follows from the
+ * width that the model is known to have, or from what the program that wrote them always does. */
 #ifndef WTE_SRC_FORMAT_PARTS_H
 #define WTE_SRC_FORMAT_PARTS_H
+#include "base/limits.h"
 #include "format/format.h"
 
 typedef enum wte__join {
@@ -12,6 +13,32 @@ typedef enum wte__join {
     WTE__JOIN_COLUMNS, /* each row goes on in the next part */
     WTE__JOIN_UNKNOWN  /* nothing tells: shown as all pieces, one after the other; has no rows */
 } wte__join;
+
+/* How a program names the parts that it writes. */
+typedef struct wte__parts_scheme {
+    const char *pattern; /* '@': the part's number; '#': another one; '*' at the start: anything */
+    const char *writer;
+    uint32_t digits;  /* that the number has at least */
+    bool in_folder;   /* it is the name of the folder that the part's file is in */
+    bool safetensors; /* else PyTorch's */
+    bool files;       /* a part is several files, which the '#' counts */
+    bool by_name;     /* tables of the vocabulary are always cut by rows */
+} wte__parts_scheme;
+
+/* What the name of a part tells; places are those of the text that was given. */
+typedef struct wte__part_name {
+    const wte__parts_scheme *scheme; /* NULL: it is not the name of a part */
+    uint64_t number;
+    size_t base;                   /* where the name begins in the path */
+    size_t at, digits;             /* the number */
+    size_t other_at, other_digits; /* what the last '#' stands for */
+} wte__part_name;
+
+/* What is said of a model in parts, by its config or by the parts; 0 = nothing. */
+typedef struct wte__parts_said {
+    uint64_t parts, stages, dim, vocab;
+    const char *by; /* what says so */
+} wte__parts_said;
 
 /* What is behind the tensors of such a file (wte_file's `made`). */
 typedef struct wte__parts {
@@ -22,17 +49,36 @@ typedef struct wte__parts {
     uint8_t *join;        /* wte__join of each tensor */
     uint64_t dim;         /* the model's width; WTE_NOWHERE: not known */
     const char *dim_from; /* what says so */
+    const wte__parts_scheme *scheme;
+    wte__parts_said said;
 } wte__parts;
 
-/* "consolidated.07.pth" is number 7; false for every other name (of a file, without its folder). */
-bool wte__parts_name(const char *name, uint64_t *number);
+/* Whether a name of n bytes is of a scheme; places are within the name. */
+bool wte__parts_match(const wte__parts_scheme *s, const char *name, size_t n, wte__part_name *out);
+/* The same for all schemes whose names are of files, or of folders. */
+bool wte__parts_base(const char *name, bool folder, wte__part_name *out);
+/* "x/consolidated.07.pth", "x/mp_rank_07/y.pt": number 7, whose digits are at a place in the path.
+ */
+bool wte__parts_name(const char *path, wte__part_name *out);
+/* The path of another part of the same model; false when it is too long. */
+bool wte__parts_path(const char *path, const wte__part_name *name, uint64_t number, uint64_t file,
+                     char out[WTE_LIMIT_PATH]);
 /* When the path's name is that of a part and others lie beside it: all of them as one file, and
  * *taken. */
 wte_status wte__parts_read(wte_file *f, bool *taken, wte_error *err);
+/* E_FORMAT when a file that was read alone says that it is one part of several. */
+wte_status wte__parts_alone(const wte_file *f, wte_error *err);
+/* What params.json or config.json in a folder says; *said is not touched where there is none. */
+wte_status wte__parts_config(const wte_file *f, const char *dir, const char *name,
+                             wte__parts_said *said, wte_error *err);
 
-/* parts_join.c: what the tensors are, once all parts have been read and agree; *f gets them. dim is
- * what params.json says, or WTE_NOWHERE. */
-wte_status wte__parts_join(wte_file *f, wte__parts *p, uint64_t dim, wte_error *err);
+/* parts_join.c: what the tensors are, once all parts have been read and agree; *f gets them. */
+wte_status wte__parts_join(wte_file *f, wte__parts *p, wte_error *err);
+/* parts_vocab.c: whether a name is that of a table of one row for each token; and how a piece is
+ * joined where not the width alone tells it. */
+bool wte__parts_is_vocab(const wte__entry *e);
+wte_status wte__parts_join_named(const wte_file *f, const wte__parts *p, size_t i, wte__join *join,
+                                 wte_error *err);
 /* "[4, 8]", cut when it is long. */
 #define WTE__SHAPE_TEXT 96
 const char *wte__shape_text(const wte_file *f, const wte__entry *e, char out[WTE__SHAPE_TEXT]);

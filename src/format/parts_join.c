@@ -23,16 +23,24 @@ static const wte__entry *find(const wte_file *f, const wte__parts *p, const char
     return wte__names_find(&f->names, text, &i) ? piece_of(p, 0, (size_t)i) : NULL;
 }
 
+/* Llama's own parts, of which the width alone tells all. */
+static bool own_names(const wte__parts *p)
+{
+    return !p->scheme->by_name && !p->scheme->safetensors;
+}
+
 /* What says how wide the model is: params.json, a list that is as long, or the token table against
  * the head, of which one is cut across and the other along. */
-static wte_status find_dim(const wte_file *f, wte__parts *p, uint64_t told, wte_error *err)
+static wte_status find_dim(const wte_file *f, wte__parts *p, wte_error *err)
 {
+    const uint64_t told = p->said.dim ? p->said.dim : WTE_NOWHERE;
     static const char norm[] = "norm.weight";
     const wte__entry *list = find(f, p, norm);
     const wte__entry *table = find(f, p, "tok_embeddings.weight");
     const wte__entry *head = find(f, p, "output.weight");
     p->dim = told;
-    p->dim_from = "params.json";
+    p->dim_from = p->said.by;
+    if (!own_names(p)) return WTE_OK;
     if (list && list->rank == 1) {
         const uint64_t n = f->dims[list->shape_at];
         if (told != WTE_NOWHERE && told != n)
@@ -81,7 +89,11 @@ wte_status wte__parts_refuse(const wte_file *f, const wte__parts *p, const wte__
                          f->path, a, shape, p->n);
     const uint64_t rows = f->dims[piece->shape_at], cols = f->dims[piece->shape_at + 1];
     if (p->dim == WTE_NOWHERE)
-        snprintf(width, sizeof width, "nothing tells which (params.json with its dim is missing)");
+        snprintf(width, sizeof width, "nothing tells which (%s is missing)",
+                 own_names(p) ? "params.json with its dim" : "config.json with its hidden_size");
+    else if (p->said.vocab && p->dim == cols && wte__parts_is_vocab(piece))
+        snprintf(width, sizeof width, "vocab_size %" PRIu64 " (%s) fits neither", p->said.vocab,
+                 p->dim_from);
     else
         snprintf(width, sizeof width, "the width %" PRIu64 " (%s) does not tell which", p->dim,
                  p->dim_from);
@@ -156,16 +168,20 @@ static wte_status compare_copies(wte_file *f, const wte__parts *p, size_t i, wte
     return WTE_OK;
 }
 
-wte_status wte__parts_join(wte_file *f, wte__parts *p, uint64_t dim, wte_error *err)
+wte_status wte__parts_join(wte_file *f, wte__parts *p, wte_error *err)
 {
     const wte__entry *refused = NULL;
     bool joined = false;
-    WTE_TRY(find_dim(f, p, dim, err));
+    WTE_TRY(find_dim(f, p, err));
     if (p->n_tensors == 0) return WTE_OK;
     p->join = wte__alloc_array(f->allocator, p->n_tensors, 1);
     if (!p->join) return wte__no_memory(err, p->n_tensors, "the list of tensors");
     for (size_t i = 0; i < p->n_tensors; i++) {
-        const wte__join join = join_of(f, p, piece_of(p, 0, i));
+        wte__join join = WTE__JOIN_UNKNOWN;
+        if (own_names(p))
+            join = join_of(f, p, piece_of(p, 0, i));
+        else
+            WTE_TRY(wte__parts_join_named(f, p, i, &join, err));
         p->join[i] = (uint8_t)join;
         if (join == WTE__JOIN_ROWS || join == WTE__JOIN_COLUMNS) joined = true;
         if (join == WTE__JOIN_UNKNOWN && !refused) refused = piece_of(p, 0, i);

@@ -509,11 +509,13 @@ static wte_status push_persistent(machine *m)
     return push(m, v);
 }
 
-/* Attributes of what a call gives are not looked at. */
+/* Attributes of what a call gives are kept beside it. */
 static wte_status build(machine *m)
 {
-    if (!pop(m, 1) || m->n == floor_of(m)) return too_few(m);
+    const value *state = pop(m, 1);
+    if (!state || m->n == floor_of(m)) return too_few(m);
     if (m->stack[m->n - 1].kind != WTE__PICKLE_CALL) return bad(m, "sets attributes of a value");
+    m->stack[m->n - 1].as.call->state = *state;
     return WTE_OK;
 }
 

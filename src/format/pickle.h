@@ -52,6 +52,7 @@ typedef struct wte__pickle_global {
 typedef struct wte__pickle_call {
     wte__pickle_items filled;
     wte__pickle_value callee, arguments; /* a GLOBAL, a TUPLE */
+    wte__pickle_value state;             /* what its attributes were set from, last; or UNSET */
 } wte__pickle_call;
 
 /* What may be named. Tags are > 0. */

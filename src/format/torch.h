@@ -87,6 +87,8 @@ typedef struct wte__torch_list {
 /* All tensors below a value, the root of a pickle of so many bytes, by name. */
 wte_status wte__torch_walk(wte__torch *t, const wte__pickle_value *root, uint64_t pickle_bytes,
                            wte__torch_list *list);
+/* Notes in the file what the value at the root says of the model's parts. */
+void wte__torch_said(wte_file *f, const wte__pickle_value *root);
 /* Adds them to the file; every storage has its place. Names become the part's. */
 wte_status wte__torch_list_entries(wte__torch *t, const wte__torch_list *list, wte__names *names);
 

@@ -211,6 +211,7 @@ wte_status wte__torch_walk(wte__torch *t, const wte__pickle_value *root, uint64_
     walker *w = wte__alloc_zeroed(t->f->allocator, sizeof *w);
     if (!w) return wte__no_memory(t->err, sizeof *w, t->path);
     w->t = t;
+    wte__torch_said(t->f, root);
     w->name_most =
         WTE_LIMIT_PICKLE_NAMES_FREE + (uint64_t)WTE_LIMIT_PICKLE_NAMES_RATIO * pickle_bytes;
     if (w->name_most > WTE_LIMIT_PICKLE) w->name_most = WTE_LIMIT_PICKLE;

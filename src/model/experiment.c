@@ -190,7 +190,8 @@ static void try_at(const wte_model *m, const wte_model_table *head, wte_tie *out
     if (!locate(m, &m->input, out->try_row, out->try_col, &a) ||
         !locate(m, head, out->try_row, out->try_col, &b)) {
         const char *scheme = m->input.scheme ? m->input.scheme : head->scheme;
-        if (wte_file_format(m->file) == WTE_FORMAT_TORCH_PARTS)
+        if (wte_file_format(m->file) == WTE_FORMAT_TORCH_PARTS ||
+            wte_file_format(m->file) == WTE_FORMAT_SAFETENSORS_PARTS)
             snprintf(out->why_not, sizeof out->why_not,
                      "the table is put together of several files");
         else

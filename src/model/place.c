@@ -55,7 +55,10 @@ struct listing {
     char first_safetensors[256], second_safetensors[256], first_gguf[256], second_gguf[256];
     char first_alone[256],
         first_foreign[256]; /* the latter by name, whatever the order of listing */
-    char first_part[64];    /* consolidated.00.pth */
+    uint64_t parts;         /* files that are parts of a model, and the first of them by name */
+    char first_part[256];
+    char first_rank[256]; /* the first folder of such a part, mp_rank_00 */
+    uint64_t layers;      /* parts of other layers or stages than the first one's are */
     bool known[N_KNOWN];
     uint64_t files;
     char names[160]; /* the first few, for a message */
@@ -87,6 +90,21 @@ static bool is_later_part(const char *name)
     return memcmp(tail, "-00001", 6) != 0;
 }
 
+/* Of parts the first by name is kept, whatever the order of listing. Those that differ in more than
+ * their number are of another layer, or of another stage. */
+static void visit_part(struct listing *l, const char *name)
+{
+    wte__part_name part;
+    const bool file = wte__parts_base(name, false, &part);
+    if (!file && !wte__parts_base(name, true, &part)) return;
+    char *first = file ? l->first_part : l->first_rank;
+    l->parts += file;
+    if (part.other_digits && !part.scheme->files &&
+        strspn(name + part.other_at, "0") < part.other_digits)
+        l->layers++;
+    if (!first[0] || strcmp(name, first) < 0) keep_name(first, 256, name);
+}
+
 static bool visit(void *ctx, const char *name)
 {
     struct listing *l = ctx;
@@ -109,8 +127,7 @@ static bool visit(void *ctx, const char *name)
         if (l->gguf == 1) keep_name(l->second_gguf, 256, name);
         l->gguf++;
     }
-    uint64_t number;
-    if (!l->first_part[0] && wte__parts_name(name, &number)) keep_name(l->first_part, 64, name);
+    visit_part(l, name);
     for (size_t i = 0; i < sizeof alone_endings / sizeof alone_endings[0]; i++)
         if (ends_with(name, alone_endings[i]) && l->alone++ == 0)
             keep_name(l->first_alone, 256, name);
@@ -161,6 +178,17 @@ static wte_status several(const char *dir, uint64_t n, const char *what, const c
                      n > 2 ? ", ..." : "");
 }
 
+/* Layers or stages in files of their own: the token table is in the first, the head in the last. */
+static wte_status several_layers(const char *dir, const char *first, const char *what,
+                                 wte_error *err)
+{
+    char shown[WTE__NAME_SHOWN];
+    return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                     "%s: its %s are in parts of their own, which are not joined: name '%.80s' for "
+                     "the token table (its parts are), the last one for the head",
+                     dir, what, wte__show(shown, first, strlen(first)));
+}
+
 /* The first weights in a folder, by the order of docs/roles.md; NULL: none, *status says if that is
  * an error of its own. */
 static const char *weights_in(const struct listing *l, const char *dir, wte_status *status,
@@ -170,6 +198,7 @@ static const char *weights_in(const struct listing *l, const char *dir, wte_stat
     if (l->known[ADAPTER] && l->known[ADAPTER_CONFIG]) return known_names[ADAPTER];
     if (l->known[MISTRAL_INDEX]) return known_names[MISTRAL_INDEX];
     if (l->safetensors == 1) return l->first_safetensors;
+    if (l->safetensors > 1 && l->safetensors == l->parts) return l->first_part;
     if (l->safetensors > 1) {
         *status = several(dir, l->safetensors, "safetensors files and no index",
                           l->first_safetensors, l->second_safetensors, err);
@@ -177,6 +206,10 @@ static const char *weights_in(const struct listing *l, const char *dir, wte_stat
     }
     for (size_t i = TORCH_INDEX; i <= TORCH_ADAPTER; i++)
         if (l->known[i]) return known_names[i];
+    if (l->first_part[0] && l->layers) {
+        *status = several_layers(dir, l->first_part, "layers", err);
+        return NULL;
+    }
     if (l->first_part[0]) return l->first_part;
     if (l->gguf == 1) return l->first_gguf;
     if (l->gguf > 1)
@@ -339,6 +372,22 @@ static wte_status find_tokenizer(wte__place *p, wte_error *err)
     return WTE_OK;
 }
 
+/* Megatron's folder: one folder for each part, of which the first stands for all. */
+static wte_status enter_rank(char dir[WTE_LIMIT_PATH], struct listing *l, wte_error *err)
+{
+    char next[WTE_LIMIT_PATH];
+    bool folder;
+    const bool other = l->safetensors || l->gguf || l->alone || l->first_part[0];
+    if (!l->first_rank[0] || other) return WTE_OK;
+    if (!wte__path_join(next, dir, l->first_rank)) return too_long(dir, err);
+    WTE_TRY(wte__path_folder(next, &folder, err));
+    if (!folder) return WTE_OK;
+    if (l->layers) return several_layers(dir, l->first_rank, "stages", err);
+    memcpy(dir, next, sizeof next);
+    memset(l, 0, sizeof *l);
+    return wte__path_list(dir, visit, l, err);
+}
+
 static wte_status place_in_directory(wte__place *p, const char *path,
                                      const wte_allocator *allocator, wte_error *err)
 {
@@ -353,6 +402,7 @@ static wte_status place_in_directory(wte__place *p, const char *path,
         memset(&l, 0, sizeof l);
         WTE_TRY(wte__path_list(dir, visit, &l, err));
     }
+    WTE_TRY(enter_rank(dir, &l, err));
     return place_in_folder(p, dir, &l, err);
 }
 

@@ -72,16 +72,26 @@ static wte_status check_uncovered(wte__checking *k, const char *name)
  * "" when it is none, or that many of them are not the whole. */
 static const char *part_of(const wte__checking *k, uint64_t have, uint64_t whole, char buf[160])
 {
-    uint64_t number;
+    wte__part_name name;
     buf[0] = '\0';
     if (!k->file || wte_file_format(k->file) != WTE_FORMAT_TORCH || whole % have != 0 ||
-        !wte__parts_name(wte__path_base(wte_file_part_path(k->file, 0)), &number))
+        !wte__parts_name(wte_file_part_path(k->file, 0), &name))
         return buf;
     snprintf(buf, 160,
              "; this looks like part %" PRIu64 " of %" PRIu64 " (%" PRIu64 " x %" PRIu64
              " = %" PRIu64 "), and the others are not here",
-             number, whole / have, whole / have, have, whole);
+             name.number, whole / have, whole / have, have, whole);
     return buf;
+}
+
+/* llm.c, and programs that cut tables for several processes, pad the rows to a multiple. */
+static bool pads_itself(const wte_file *file)
+{
+    wte__part_name part;
+    const wte_format format = wte_file_format(file);
+    if (format == WTE_FORMAT_LLMC || format == WTE_FORMAT_SAFETENSORS_PARTS) return true;
+    return format == WTE_FORMAT_TORCH_PARTS &&
+           wte__parts_name(wte_file_part_path(file, 0), &part) && part.scheme->by_name;
 }
 
 static wte_status check_config(wte__checking *k, const char *name)
@@ -101,9 +111,9 @@ static wte_status check_config(wte__checking *k, const char *name)
             config, f->config_vocab, f->table_rows, f->config_vocab - f->table_rows, part));
     }
     /* more rows than the head, which is as the config says: ids for input only, told below; and
-     * llm.c pads its table, which is told with the other rows without a token */
-    const bool on_purpose = (k->head && f->head_rows == f->config_vocab) ||
-                            (k->file && wte_file_format(k->file) == WTE_FORMAT_LLMC);
+     * rows that pad a table are told with the other rows without a token */
+    const bool on_purpose =
+        (k->head && f->head_rows == f->config_vocab) || (k->file && pads_itself(k->file));
     if (f->config_vocab && f->config_vocab < f->table_rows && !on_purpose)
         WTE_TRY(wte__check_add(
             k, WTE__CODE_CONFIG_SMALLER, name, NULL, wte__repair_config(k, "vocab_size", value),

@@ -436,7 +436,8 @@ static wte_status prove_bytes_made(trace_box *box, const wte_file *file,
                  t->end - 1, shown);
     } else {
         t->begin = t->end = WTE_NOWHERE;
-        if (wte_file_format(file) == WTE_FORMAT_TORCH_PARTS)
+        if (wte_file_format(file) == WTE_FORMAT_TORCH_PARTS ||
+            wte_file_format(file) == WTE_FORMAT_SAFETENSORS_PARTS)
             snprintf(how, sizeof how, "put together again of a piece in each part");
         else
             snprintf(how, sizeof how, "made again of several places of %s", shown);
