@@ -45,7 +45,8 @@ static int put_candidate(const cli *c, const wte_model *m, uint64_t i, const wte
     cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
     fputs(", ", stdout);
     inspect_put_shape(&t);
-    printf(" %s", wte_type_name(t.dtype, t.block));
+    fputc(' ', stdout);
+    inspect_put_type(&t);
     const int code = read_facts(c, m, i, &facts, &known);
     if (code) fputs(", its bytes cannot be read", stdout);
     if (known) {
@@ -100,7 +101,7 @@ int cli_json_candidates(const cli *c, cli_json *j, const wte_model *m, bool with
         if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
         cli_json_object(j, NULL);
         cli_json_bytes(j, "tensor", t.name, (size_t)t.name_bytes);
-        cli_json_text(j, "dtype", wte_type_name(t.dtype, t.block));
+        inspect_json_type(j, &t);
         cli_json_line(j, "shape");
         for (uint32_t d = 0; d < t.rank; d++) cli_json_unsigned(j, NULL, t.shape[d]);
         cli_json_close(j);

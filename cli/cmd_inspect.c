@@ -156,8 +156,9 @@ static void print_map(const cli *c, const wte_model *m)
     putchar('\n');
 }
 
-static void print_config(const cli *c, const wte_model_config *k)
+static void print_config(const cli *c, const wte_model *m)
 {
+    const wte_model_config *k = wte_model_config_of(m);
     if (!k->path[0]) {
         label(c, "config");
         puts("none");
@@ -184,7 +185,11 @@ static void print_config(const cli *c, const wte_model_config *k)
     putchar('\n');
     label(c, "factor");
     if (!k->factor_rule[0]) {
-        puts("none: the model takes a row as it is");
+        const char *in = wte_model_output_of(m)->project_in_name;
+        fputs(*in ? "none, but the row goes through " : "none: the model takes a row as it is",
+              stdout);
+        put_text(in);
+        putchar('\n');
         return;
     }
     printf("%.9g (", k->factor);
@@ -268,7 +273,7 @@ static int print_text(const cli *c, const wte_model *m, const inspect_all *all)
     print_tables(c, m);
     print_map(c, m);
     print_strays(c, wte_model_file(m));
-    print_config(c, wte_model_config_of(m));
+    print_config(c, m);
     print_vocab(c, m);
     print_beside(c, m);
     if (c->verbose || cli_given(c, "candidates")) code = cli_print_candidates(c, m);

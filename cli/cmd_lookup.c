@@ -17,6 +17,8 @@ static const cli_option options[] = {
       NULL },
     { "dtype", '\0', false, CLI_TEXT, "T", "convert the vectors to this element type",
       "as stored" },
+    { "allow-overflow", '\0', false, CLI_FLAG, NULL,
+      "with --dtype: numbers that the type cannot hold become infinite, its limit, or 0", NULL },
     { "full", '\0', false, CLI_FLAG, NULL, "print every row and every number", NULL },
     { "npy", '\0', false, CLI_FLAG, NULL, "write an .npy file: the ids' shape, then the dimension",
       NULL },
@@ -191,6 +193,8 @@ static int check_usage(cli *c)
         return cli_usage(c, "--unknown is about words; ids of --ids have rows");
     if (cli_given(c, "unknown") && cli_given(c, "tensor"))
         return cli_usage(c, "--unknown is about the vectors of words, no other --tensor");
+    if (cli_given(c, "allow-overflow") && !cli_given(c, "dtype"))
+        return cli_usage(c, "--allow-overflow belongs to --dtype");
     if (!ids && cli_given(c, "ids-type")) return cli_usage(c, "--ids-type belongs to --ids");
     return npy || raw ? cli_binary_ok(c, cli_text(c, "output")) : CLI_DONE;
 }
@@ -240,6 +244,10 @@ static int answer(lookup_job *job)
     if (code) return code;
     if (job->report.count && !job->zero_bad) return refuse_bad_ids(job);
     code = check_types(job);
+    if (code) return code;
+    cli_progress_start(&job->bar, c, "looking at numbers");
+    code = lookup_check_narrow(job);
+    cli_progress_stop(&job->bar);
     if (code) return code;
     uint64_t row_bytes = job->table->source.cols * wte_dtype_bytes(job->type);
     if (row_bytes && job->ids.count > THREADS_BYTES / row_bytes) {

@@ -131,10 +131,9 @@ static int read_targets(job *j)
  */
 
 /* Zeroed room for rows x dim gradients; *out stays NULL when the option is not given. */
-static int gradient_room(const job *j, const char *option, uint64_t rows, float **out)
+static int gradient_room(const job *j, const char *option, uint64_t rows, uint64_t dim, float **out)
 {
     const cli *c = j->c;
-    const uint64_t dim = j->head.table->dim;
     const uint64_t most = cli_given(c, "force") ? SIZE_MAX / 4 - 1 : GRADIENT_MOST / 4;
     char size[32];
     if (!cli_given(c, option)) return CLI_DONE;
@@ -145,6 +144,23 @@ static int gradient_room(const job *j, const char *option, uint64_t rows, float 
                             option, rows, dim, cli_size(size, most * 4));
     *out = calloc((size_t)(rows * dim) + 1, sizeof **out);
     return *out ? CLI_DONE : no_memory(c, "the gradients");
+}
+
+/* Numbers of a hidden vector as it was given. */
+static uint64_t hidden_width(const job *j)
+{
+    return j->head.projected ? j->head.projected : j->head.table->dim;
+}
+
+/* The gradient by the hidden vectors as they were given. */
+static int project_back(job *j)
+{
+    float *back = NULL;
+    int code = gradient_room(j, "d-hidden", j->n, hidden_width(j), &back);
+    if (!code && back) code = cli_head_project_back(&j->head, j->options.d_hidden, back);
+    free(j->options.d_hidden);
+    j->options.d_hidden = back;
+    return code;
 }
 
 static int compute(job *j)
@@ -158,8 +174,8 @@ static int compute(job *j)
         o->each = calloc((size_t)j->n + 1, sizeof *o->each);
         if (!o->each) return no_memory(c, "the losses");
     }
-    int code = gradient_room(j, "d-hidden", j->n, &o->d_hidden);
-    if (!code) code = gradient_room(j, "d-table", table->rows, &o->d_table);
+    int code = gradient_room(j, "d-hidden", j->n, table->cols, &o->d_hidden);
+    if (!code) code = gradient_room(j, "d-table", table->rows, table->cols, &o->d_table);
     if (code) return code;
     wte_status status =
         wte_head_loss(table, &j->head.hidden, targets, &j->head.options, o, &j->loss, &err);
@@ -173,12 +189,14 @@ static int compute(job *j)
         if (status == WTE_OK) j->nll = nll.loss;
     }
     cli_progress_stop(&j->head.bar);
-    return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
+    if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_INPUT, &err);
+    return o->d_hidden && j->head.projected ? project_back(j) : CLI_DONE;
 }
 
-static int write_gradient(const job *j, const char *option, const float *values, uint64_t rows)
+static int write_gradient(const job *j, const char *option, const float *values, uint64_t rows,
+                          uint64_t dim)
 {
-    const uint64_t shape[2] = { rows, j->head.table->dim };
+    const uint64_t shape[2] = { rows, dim };
     char header[1024];
     size_t bytes;
     cli_sink sink;
@@ -219,12 +237,11 @@ static void print_each(const job *j)
     }
 }
 
-static void print_gradient(const job *j, const char *option, uint64_t rows)
+static void print_gradient(const job *j, const char *option, uint64_t rows, uint64_t dim)
 {
     const char *path = cli_text(j->c, option);
     if (!path) return;
-    printf("  written     d loss / d %s, %" PRIu64 " x %" PRIu64 " f32: ", option + 2, rows,
-           j->head.table->dim);
+    printf("  written     d loss / d %s, %" PRIu64 " x %" PRIu64 " f32: ", option + 2, rows, dim);
     cli_put_safe(stdout, path, strlen(path));
     putchar('\n');
 }
@@ -249,8 +266,8 @@ static void print_text(const job *j)
                l->taken);
         printf("  mean lse    %.6f\n", l->lse_mean);
     }
-    print_gradient(j, "d-hidden", j->n);
-    print_gradient(j, "d-table", j->head.table->rows);
+    print_gradient(j, "d-hidden", j->n, hidden_width(j));
+    print_gradient(j, "d-table", j->head.table->rows, j->head.table->dim);
     print_each(j);
 }
 
@@ -312,8 +329,10 @@ static int run(cli *c)
     if (!code) code = cli_head_hidden(&j.head);
     if (!code) code = read_targets(&j);
     if (!code) code = compute(&j);
-    if (!code) code = write_gradient(&j, "d-hidden", j.options.d_hidden, j.n);
-    if (!code) code = write_gradient(&j, "d-table", j.options.d_table, j.head.table->rows);
+    if (!code) code = write_gradient(&j, "d-hidden", j.options.d_hidden, j.n, hidden_width(&j));
+    if (!code)
+        code =
+            write_gradient(&j, "d-table", j.options.d_table, j.head.table->rows, j.head.table->dim);
     if (!code) code = cli_outputs_commit(c);
     if (!code && c->json) print_json(&j);
     if (!code && !c->json) print_text(&j);

@@ -1,5 +1,6 @@
 /* wte new - make a table with initial values and write it to a file. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <wte/format.h>
 #include <wte/table.h>
@@ -156,6 +157,30 @@ static int write_npy(const cli *c, const plan *p, const wte_tensor_out *tensor, 
     return cli_sink_close(c, &sink, code);
 }
 
+/* Drawn numbers that the type cannot hold have become infinite, or NaN where it has no infinity. */
+static int check_range(const cli *c, const plan *p, wte_table *table)
+{
+    double wide[256];
+    const uint64_t n = p->rows * p->dim; /* it was allocated: no overflow */
+    const uint32_t each = wte_dtype_bytes(p->dtype);
+    uint64_t beyond = 0;
+    if (wte_dtype_fits(WTE_F32, p->dtype)) return CLI_DONE;
+    for (uint64_t at = 0; at < n; at += 256) {
+        const size_t now = n - at < 256 ? (size_t)(n - at) : 256;
+        wte_error err;
+        const char *data = (const char *)wte_table_data(table) + at * each;
+        const wte_status status = wte_convert(p->dtype, data, WTE_F64, wide, now, NULL, &err);
+        if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_TYPED, &err);
+        for (size_t i = 0; i < now; i++)
+            if (!isfinite(wide[i])) beyond++;
+    }
+    if (!beyond) return CLI_DONE;
+    return cli_usage(c,
+                     "--dtype %s: %" PRIu64 " of %" PRIu64
+                     " numbers that were drawn are beyond its range; draw smaller ones",
+                     wte_dtype_name(p->dtype), beyond, n);
+}
+
 static int write_table(const cli *c, const plan *p, wte_table *table, uint64_t bytes)
 {
     char buf[160];
@@ -237,7 +262,8 @@ static int run(cli *c)
     }
     /* create has checked that this fits */
     uint64_t bytes = p.rows * p.dim * wte_dtype_bytes(p.dtype);
-    code = write_table(c, &p, table, bytes);
+    code = check_range(c, &p, table);
+    if (!code) code = write_table(c, &p, table, bytes);
     if (!code) code = cli_outputs_commit(c);
     wte_table_free(table);
     if (code || p.to_stdout) return code;

@@ -78,7 +78,7 @@ static void print_place(const cli *c, const wte_model *m, const wte_trace *t, bo
     puts(is_reversed(m) ? " in this machine's order; the file is big-endian" : "");
 }
 
-static void print_vector(const cli *c, const wte_trace *t, bool full)
+static void print_vector(const cli *c, const wte_model *m, const wte_trace *t, bool full)
 {
     label(c, "vector");
     cli_put_vector(stdout, t->f64, t->bytes, t->dim, t->dtype, full);
@@ -87,7 +87,11 @@ static void print_vector(const cli *c, const wte_trace *t, bool full)
     printf("%.6g\n", t->norm);
     label(c, "factor");
     if (!t->scaled) {
-        fputs("none: the model takes the row as it is\n", stdout);
+        const char *in = wte_model_output_of(m)->project_in_name;
+        fputs(*in ? "none, but the row goes through " : "none: the model takes the row as it is",
+              stdout);
+        put_text(in);
+        putchar('\n');
         return;
     }
     printf("%.9g", t->factor);
@@ -123,7 +127,7 @@ static void print_text(const cli *c, const wte_model *m, const wte_trace *t)
     printf(": id %" PRIu64 "%s\n", t->id, cli_plain(c));
     print_id(c, t);
     print_place(c, m, t, full);
-    print_vector(c, t, full);
+    print_vector(c, m, t, full);
     print_proof(c, "the vector is the stored row", t->same_bytes, t->same_bytes_why);
     print_proof(c, "one-hot x table is that row", t->one_hot, t->one_hot_why);
 }

@@ -253,28 +253,23 @@ int cli_head_take(cli_head *h, float *vectors, uint64_t n, uint64_t dim)
 {
     h->widened = vectors;
     h->hidden = (wte_hidden){ vectors, WTE_F32, 0, n, dim, 0 };
-    if (dim == h->table->dim) return CLI_DONE;
-    return cli_say_fail(h->c, CLI_CANNOT,
-                        "the input table: %" PRIu64
-                        " numbers in a vector, but a row of the head %s has %" PRIu64,
-                        dim, h->table->name, h->table->dim);
+    const int code = cli_head_widen(h);
+    return code ? code : cli_head_project(h);
 }
 
 int cli_head_hidden(cli_head *h)
 {
-    char head[256];
     int code = cli_got_read(h->c, "hidden", &h->got);
     if (code) return code;
     const wte_got *got = &h->got.got;
     const bool taken = got->dtype == WTE_F32 || got->dtype == WTE_F16 || got->dtype == WTE_BF16;
     h->hidden = (wte_hidden){ got->data, got->dtype, 0, got->n, got->cols, 0 };
-    snprintf(head, sizeof head, "the head %s", h->table->name);
-    code = cli_got_width(h->c, &h->got, head, h->table->dim);
-    if (code || taken) return code;
-    code = cli_got_f32(h->c, &h->got, &h->widened);
-    h->hidden.data = h->widened;
-    h->hidden.dtype = WTE_F32;
-    return code;
+    if (!taken) {
+        code = cli_got_f32(h->c, &h->got, &h->widened);
+        h->hidden.data = h->widened;
+        h->hidden.dtype = WTE_F32;
+    }
+    return code ? code : cli_head_project(h);
 }
 
 wte_hidden cli_head_part(const cli_head *h, uint64_t first, uint64_t n)
@@ -318,6 +313,15 @@ void cli_head_print(const cli_head *h, FILE *out)
     }
     if (!h->as_model) fputs(", the product alone", out);
     fprintf(out, ", %s sums\n", precision(h));
+    if (h->projected) {
+        fputs("  hidden    through ", out);
+        cli_put_safe(out, output->project_out_name, strlen(output->project_out_name));
+        fprintf(out, ", %" PRIu64 " to %" PRIu64 " numbers\n", h->projected, t->dim);
+    } else if (h->as_model && *output->project_out_name) {
+        fputs("  hidden    as wide as the head: taken as what comes out of ", out);
+        cli_put_safe(out, output->project_out_name, strlen(output->project_out_name));
+        putc('\n', out);
+    }
     if (h->map_why) {
         fputs("  tokens    ", out);
         cli_put_safe(out, h->map_why, strlen(h->map_why));
@@ -378,6 +382,9 @@ void cli_head_json(const cli_head *h, cli_json *json)
         cli_json_bytes(json, "bias", h->bias_name, strlen(h->bias_name));
     else
         cli_json_null(json, "bias");
+    if (h->projected)
+        cli_json_bytes(json, "project_out", output->project_out_name,
+                       strlen(output->project_out_name));
     if (h->map) cli_json_bytes(json, "map", h->map_from, strlen(h->map_from));
     cli_json_unsigned(json, "padded_rows", h->padded);
     cli_json_bool(json, "padding_masked", h->masked);

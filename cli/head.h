@@ -29,7 +29,8 @@ typedef struct cli_head {
     const int64_t *map;   /* of a draft head: the token of each row; NULL: row r is token r */
     const char *map_from; /* its name, while there is one */
     const char *map_why;  /* in words, where the model has it; else NULL */
-    bool nameless;        /* which tokens its rows are is not known: --map none */
+    uint64_t projected; /* numbers that hidden vectors had before a projection; 0: none was done */
+    bool nameless;      /* which tokens its rows are is not known: --map none */
     /* private */
     int64_t *map_read;         /* of --map */
     struct cli_row *map_found; /* rows by their token */
@@ -78,6 +79,13 @@ void cli_head_json(const cli_head *h, cli_json *json);
 int64_t cli_head_token(const cli_head *h, uint64_t row);
 /* The row of a token; -1: the head has none for it. 0, or the exit code after a message. */
 int cli_head_row(cli_head *h, int64_t token, int64_t *row);
+/* head_project.c: make the hidden vectors as wide as the head, through the model's projection if
+ * need be; rows of the input table as wide as hidden vectors, before that. */
+int cli_head_project(cli_head *h);
+int cli_head_widen(cli_head *h);
+/* Gradients by the projected vectors, n x the head's width, to those by what they were made from,
+ * n x h->projected; out is zeroed before. */
+int cli_head_project_back(const cli_head *h, const float *d, float *out);
 /* head_map.c: settle `map`, once the table is known. */
 int cli_head_map(cli_head *h);
 /* Whether row r takes no part. */

@@ -26,6 +26,9 @@ void inspect_all_close(inspect_all *a);
 
 /* "4 x 32", or "scalar". */
 void inspect_put_shape(const wte_tensor *t);
+/* Its element type: "f16", "q4_0", or "type 42" of a number that is not known here. */
+void inspect_put_type(const wte_tensor *t);
+void inspect_json_type(cli_json *j, const wte_tensor *t);
 /* GGUF names the dimension whose elements are neighbours first: " ne=[32, 4]"; else nothing. */
 void inspect_put_axes(const wte_file *f, const wte_tensor *t);
 #endif

@@ -44,6 +44,25 @@ static void put_name(const wte_tensor *t)
     cli_put_safe(stdout, t->name, (size_t)t->name_bytes);
 }
 
+static const char *type_of(const wte_tensor *t, char buf[24])
+{
+    if (!t->foreign_type) return wte_type_name(t->dtype, t->block);
+    snprintf(buf, 24, "type %" PRIu32, t->foreign_type);
+    return buf;
+}
+
+void inspect_put_type(const wte_tensor *t)
+{
+    char buf[24];
+    fputs(type_of(t, buf), stdout);
+}
+
+void inspect_json_type(cli_json *j, const wte_tensor *t)
+{
+    char buf[24];
+    cli_json_text(j, "dtype", type_of(t, buf));
+}
+
 void inspect_put_shape(const wte_tensor *t)
 {
     for (uint32_t i = 0; i < t->rank; i++) printf("%s%" PRIu64, i ? " x " : "", t->shape[i]);
@@ -147,7 +166,8 @@ static void put_tensor(const inspect_all *a, uint64_t i, const wte_tensor *t)
     put_name(t);
     fputs("  ", stdout);
     inspect_put_shape(t);
-    printf(" %s", wte_type_name(t->dtype, t->block));
+    fputc(' ', stdout);
+    inspect_put_type(t);
     inspect_put_axes(a->file, t);
     put_flags(t);
     printf("  %" PRIu64 " at %" PRIu64 "  ", t->bytes, t->offset);
@@ -329,7 +349,7 @@ static void json_tensor(const inspect_all *a, cli_json *j, uint64_t i, const wte
 {
     cli_json_object(j, NULL);
     cli_json_bytes(j, "name", t->name, (size_t)t->name_bytes);
-    cli_json_text(j, "dtype", wte_type_name(t->dtype, t->block));
+    inspect_json_type(j, t);
     json_numbers(j, "shape", t->shape, t->rank, false);
     if (wte_file_format(a->file) == WTE_FORMAT_GGUF) json_numbers(j, "ne", t->shape, t->rank, true);
     if (t->strided || t->column_major) json_numbers(j, "strides", t->stride, t->rank, false);

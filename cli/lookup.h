@@ -34,6 +34,9 @@ const char *lookup_unknown_word(const lookup_job *job, int64_t id);
 /* Rows for ids at .. at + n - 1, tight; values gets the ids themselves. 0, or the exit code after a
  * message. */
 int lookup_rows(lookup_job *job, uint64_t at, size_t n, int64_t *values, void *rows);
+/* Whether the rows fit the type that --dtype names: all are read once when it is narrower. 0, or
+ * the exit code after a message; with --allow-overflow a note. */
+int lookup_check_narrow(lookup_job *job);
 /* How many rows are fetched at once. */
 size_t lookup_batch(const lookup_job *job);
 /* The whole answer, as text or as JSON. */

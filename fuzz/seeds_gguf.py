@@ -38,7 +38,7 @@ class File:
         n = 1
         for size in ne:
             n *= size
-        elements, size = BLOCKS[kind]
+        elements, size = BLOCKS.get(kind, (1, 1))  # those of a foreign type are given
         data = bytes((i * 37 + 11) % 256 for i in range(n // elements * size)) if data is None else data
         head = self.text(name) + self.pack("I", len(ne)) + b"".join(self.pack("Q", x) for x in ne)
         self.tensors.append(head + self.pack("IQ", kind, len(self.data)))
@@ -80,6 +80,10 @@ def seeds_gguf():
     yield "alignment30", File().pair("general.alignment", U32, 1 << 30).bytes()
     yield "twice", File().tensor("t", [1], 0).tensor("t", [1], 0).bytes()
     yield "key_twice", File().pair("k", U8, 1).pair("k", U8, 1).bytes()
+    yield "key_other", File().pair("general.name", U8, 1).pair("general.name", U8, 2).bytes()
+    yield "align_other", File().pair("general.alignment", U32, 8).pair("general.alignment", U32, 32).bytes()
+    yield "foreign", File().tensor("odd", [32], 200, bytes(48)).tensor("t", [4], 0).bytes()
+    yield "foreign_last", File().tensor("t", [4], 0).tensor("odd", [32, 2], 42, bytes(7)).bytes()
     yield "split", File().pair("split.count", U16, 3).pair("split.no", U16, 0).bytes()
     whole = model().bytes()
     yield "cut", whole[:-40]

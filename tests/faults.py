@@ -29,7 +29,7 @@ OUT = ["out/model.safetensors", "out/config.json", "out/vocab.txt"]
 OLD = [["train", "older", "-o", "out", "--min-count", "1", "--epochs", "1", "--dim", "3", *ONE, "-q"]]
 # name: (commands that come before, the job, groups of files that it writes)
 # What an answer says of what it could not read.
-ERRORS = re.compile(rb"Input/output error|Too many open files|Cannot allocate memory|out of memory|no memory")
+ERRORS = re.compile(rb"Input/output error|Too many open files|Cannot allocate memory|out of memory|no memory|exit.: [35]")
 JOBS = {
     "lookup": ([], ["lookup", "m", "1", "a", "7", "--json"], []),
     "lookup to a file": ([], ["lookup", "m", "1", "2", "--npy", "-o", "rows.npy"], [["rows.npy"]]),

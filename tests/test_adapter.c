@@ -128,8 +128,40 @@ static void token_ids_come_as_a_list_or_by_layer(void **state)
         assert_int_equal(a.said.n_token_ids, 2);
         assert_int_equal(a.said.token_ids[0], 7);
         assert_int_equal(a.said.token_ids[1], 9);
+        assert_int_equal(a.said.n_head_token_ids, i == 3);
+        if (i == 3) assert_int_equal(a.said.head_token_ids[0], 1);
         wte__adapter_clear(&a, NULL);
     }
+}
+
+static void changes_of_the_head_are_told_apart(void **state)
+{
+    (void)state;
+    const stored list[] = {
+        { "base_model.model.lm_head.lora_A.weight", "F32", 4, 8, NULL, 4 },
+        { "base_model.model.lm_head.lora_B.weight", "F32", 40, 4, NULL, 4 },
+        { PRE "embed_tokens.token_adapter.trainable_tokens_delta", "F32", 3, 8, NULL, 4 },
+        { "base_model.model.lm_head.token_adapter.trainable_tokens_delta", "F32", 2, 8, NULL, 4 },
+        /* a layer's own */
+        { PRE "layers.0.output.lora_B.weight", "F32", 9, 4, NULL, 4 },
+    };
+    const char *dir = make_adapter(NULL, list, 5);
+    wte_model *m = open_model(dir);
+    const wte_model_adapter *a = wte_model_adapter_of(m);
+    assert_true(a->lora_head && !a->lora_input);
+    assert_int_equal(a->lora_head_rank, 4);
+    assert_int_equal(a->lora_head_rows, 40);
+    assert_int_equal(a->lora_head_dim, 8);
+    assert_int_equal(a->token_rows, 3);
+    assert_int_equal(a->token_dim, 8);
+    assert_int_equal(a->head_token_rows, 2);
+    assert_int_equal(a->head_token_dim, 8);
+    wte_model_free(m);
+    test_scratch_remove(dir);
+    /* a head that is saved whole, beside factors of its width, is no table */
+    const stored head[] = { { "base_model.model.lm_head.weight", "F32", 40, 8, NULL, 4 },
+                            { PRE "layers.0.q_proj.lora_A.weight", "F32", 4, 8, NULL, 4 } };
+    assert_no_table(make_adapter(NULL, head, 2), "an adapter with a head of 40 x 8 and no table");
 }
 
 static void a_broken_config_is_refused_at_its_place(void **state)
@@ -216,6 +248,7 @@ static const struct CMUnitTest tests[] = {
          a_change_of_the_embedding_is_no_table),
     TEST("a model is no adapter, whatever lies beside it", a_model_is_no_adapter),
     TEST("token ids come as a list or by layer", token_ids_come_as_a_list_or_by_layer),
+    TEST("changes of the head are told apart", changes_of_the_head_are_told_apart),
     TEST("a broken config is refused at its place", a_broken_config_is_refused_at_its_place),
     TEST("a broken config stops an adapter", a_broken_config_stops_an_adapter),
     TEST("every failed allocation is told and leaves nothing", every_failed_allocation_is_told),

@@ -192,6 +192,94 @@ static void a_head_alone_is_no_table(void **state)
     remove_both(c);
 }
 
+/* One finding of a fresh pair; faults are those of all. */
+static void check_one(const stored *list, size_t n, const char *more, const char *faults,
+                      const char *code, const char *fact, const char *repair)
+{
+    make_base(10);
+    make_adapter(list, n, more, 0, "");
+    wte_check *c = check_pair();
+    assert_faults(c, faults);
+    const wte_finding *f = finding(c, code);
+    if (!f) fail_msg("no finding '%s'", code);
+    if (f && !strstr(f->fact, fact)) fail_msg("'%s' does not contain '%s'", f->fact, fact);
+    if (f && !strstr(f->repair, repair)) fail_msg("'%s' lacks '%s'", f->repair, repair);
+    remove_both(c);
+}
+
+#define HEAD_OF "base_model.model.lm_head"
+
+static void changes_of_the_head_alone_untie_the_base(void **state)
+{
+    (void)state;
+    const stored head = table_of(HEAD_OF ".weight", 10, 2, Q + 4);
+    check_one(&head, 1, "", "adapter-unties", "adapter-unties",
+              "the base is tied, and the adapter replaces the head alone (10 x 2)",
+              "m.config.tie_word_embeddings = False");
+    const stored lora[] = { table_of(HEAD_OF ".lora_A.weight", 4, 2, NULL),
+                            table_of(HEAD_OF ".lora_B.weight", 10, 4, NULL) };
+    check_one(lora, 2, "", "adapter-unties", "adapter-unties",
+              "changes the head alone: merged into the one matrix it changes the table as well",
+              "detach().clone()");
+    check_one(lora, 2, "", "adapter-unties", "adapter-saves",
+              "it changes a head of 10 x 2 by rank 4 and saves no table", "");
+    const stored rows = table_of(HEAD_OF ".trainable_tokens_delta", 2, 2, Q);
+    check_one(&rows, 1, ", \"trainable_token_indices\": {\"lm_head\": [1, 2]}", "adapter-unties",
+              "adapter-unties", "changes rows of the head alone", "clone()");
+    /* of both it is one change */
+    const stored both[] = { table_of(PRE "embed_tokens.trainable_tokens_delta", 2, 2, Q), rows };
+    check_one(both, 2,
+              ", \"trainable_token_indices\": {\"lm_head\": [1, 2], \"embed_tokens\": [1, 2]}", "",
+              "adapter-saves", "it saves the rows of 2 tokens, saves the head's rows of 2 tokens",
+              "");
+}
+
+static void table_head_and_tokens_must_agree(void **state)
+{
+    (void)state;
+    const stored apart[] = { table_of(PRE "embed_tokens.weight", 12, 2, P),
+                             table_of(HEAD_OF ".weight", 10, 2, P) };
+    check_one(apart, 2, "", "adapter-rows", "adapter-rows",
+              "the adapter's table has 12 rows and its head 10: no base takes both (the base has "
+              "10)",
+              "");
+    const stored mixed[] = { table_of(PRE "embed_tokens.lora_embedding_A", 2, 12, NULL),
+                             table_of(PRE "embed_tokens.lora_embedding_B", 2, 2, NULL),
+                             table_of(HEAD_OF ".weight", 10, 2, P) };
+    check_one(mixed, 3, "", "adapter-rows", "adapter-rows", "table has 12 rows and its head 10",
+              "");
+    check_one(mixed, 3, "", "adapter-rows", "adapter-saves",
+              "it changes a table of 12 x 2 by rank 2 and saves a head of 10 x 2", "");
+    const stored lora[] = { table_of(HEAD_OF ".lora_A.weight", 4, 3, NULL),
+                            table_of(HEAD_OF ".lora_B.weight", 12, 4, NULL) };
+    check_one(lora, 2, "", "adapter-rows adapter-width adapter-unties", "adapter-rows",
+              "the adapter's head has 12 rows, the base's 10: the base must have 12 rows",
+              "resize_token_embeddings(12)");
+    check_one(lora, 2, "", "adapter-rows adapter-width adapter-unties", "adapter-width",
+              "rows of the adapter's head have 3 numbers, those of the base's 2", "download");
+    const stored delta[] = { table_of(PRE "embed_tokens.trainable_tokens_delta", 3, 2, P),
+                             table_of(HEAD_OF ".trainable_tokens_delta", 2, 2, Q) };
+    check_one(delta, 1, ", \"trainable_token_indices\": [1, 2]", "adapter-ids-outside",
+              "adapter-ids-outside",
+              "it saves 3 replacement rows, and its config names 2 token ids for them", "");
+    check_one(delta, 2,
+              ", \"trainable_token_indices\": {\"embed_tokens\": [1, 2, 3], \"lm_head\": [4, 12]}",
+              "adapter-ids-outside", "adapter-ids-outside",
+              "1 of its 2 token ids of the head have no row: the largest is 12, the base has 10",
+              "resize_token_embeddings(13)");
+    /* a tokenizer that has outgrown what is saved */
+    const stored pair[] = { table_of(PRE "embed_tokens.weight", 12, 2, P),
+                            table_of(HEAD_OF ".weight", 12, 2, P) };
+    make_base(10);
+    make_adapter(pair, 2, "", 10, SPECIAL(10, "<new>") "," SPECIAL(13, "<far>"));
+    wte_check *c = check_pair();
+    assert_faults(c, "adapter-rows adapter-rows");
+    assert_finding(c, "adapter-rows", adapter, 2, 12,
+                   "its tokenizer has ids 0..13, but what it saves has 12 rows: 2 ids have none",
+                   "");
+    remove_both(c);
+}
+
 static void a_tokenizer_that_cannot_be_read_is_told(void **state)
 {
     (void)state;
@@ -386,6 +474,8 @@ static const struct CMUnitTest tests[] = {
     TEST("a low-rank change has the rows of its base", a_low_rank_change_has_the_rows_of_its_base),
     TEST("a base with more rows than the adapter is not cut", a_base_with_more_rows_is_not_cut),
     TEST("a head that is saved alone is no table", a_head_alone_is_no_table),
+    TEST("changes of the head alone untie the base", changes_of_the_head_alone_untie_the_base),
+    TEST("table, head and tokens must agree", table_head_and_tokens_must_agree),
     TEST("a tokenizer of an adapter that cannot be read is told",
          a_tokenizer_that_cannot_be_read_is_told),
     TEST("a base is known by its folder", a_base_is_known_by_its_folder),

@@ -60,6 +60,9 @@ static void offsets_and_ids_are_told_apart(void **state)
     check_map(&ids, NULL, kept, "holds token ids");
     const stored hot = { "hot_token_ids", "I64", K, 1, jumbled, 8 };
     check_map(&hot, &t2d, jumbled, "hot_token_ids holds token ids");
+    static const int64_t few[K] = { 0, 2, 4, 3, 1 };
+    const stored open = { "hot_token_ids", "I64", K, 0, few, 8 };
+    check_map(&open, NULL, few, "hot_token_ids holds token ids"); /* as offsets it fits as well */
     const stored named = { "model.draft_id_to_target_id", "I32", K, 0, narrow, 4 };
     check_map(&named, NULL, kept, "model.draft_id_to_target_id holds offsets");
 }
@@ -159,6 +162,10 @@ static void a_draft_head_as_input_names_tokens_by_its_map(void **state)
     m = open_model(dir);
     assert_int_equal(wte_model_token(m, 4), 4); /* of the table */
     assert_int_equal(wte_model_output_of(m)->map_tokens, V);
+    wte_tie tie;
+    assert_ok(wte_model_tie(m, NULL, &tie, &err), err);
+    assert_int_equal(tie.verdict, WTE_TIE_INDEPENDENT);
+    assert_non_null(strstr(tie.why, "a draft head of 5 rows: which tokens these are, 'd2t' says"));
     assert_memory_equal(wte_model_output_of(m)->map_stored, offsets, sizeof offsets);
     wte_model_free(m);
     test_scratch_remove(dir);

@@ -184,6 +184,25 @@ static void the_tokenizers_rows_beat_a_dummy(void **state)
     check_family(&f);
 }
 
+static void linear_layers_are_no_tables(void **state)
+{
+    (void)state;
+    /* the classifier of an image model, whose other weights are no matrices */
+    check_none(NULL, "fc.weight 10x6; fc.bias 10; bn1.weight 6", NULL,
+               (const char *const[]){ "candidates: 'fc.weight' 10 x 6", NULL });
+    check_none(NULL, "encoder.embedding.weight 8x3; encoder.embedding.bias 8; a.weight 3x8", NULL,
+               (const char *const[]){ "no input table found", NULL });
+    static const struct family cases[] = {
+        { NULL, "fc.weight 10x6; bn1.bias 10", "fc.weight", NULL }, /* another's bias */
+        { CFG, "lookup 40x8; linear.weight 40x8; linear.bias 40", "lookup", "linear.weight" },
+        { CFG, "wte.weight 40x8; embed.weight 40x8; embed.bias 40", "wte.weight", NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_family(&cases[i]);
+    check_none(NULL, "entity_embeddings.weight 30x4; rel_embeddings.weight 5x4", NULL,
+               (const char *const[]){ "'rel_embeddings.weight' 5 x 4",
+                                      "'entity_embeddings.weight' 30 x 4", NULL });
+}
+
 static void factor_models_name_their_tables(void **state)
 {
     static const struct {
@@ -318,6 +337,7 @@ static const struct CMUnitTest tests[] = {
     TEST("projections and foreign heads are no output heads",
          projections_and_foreign_heads_are_no_output_heads),
     TEST("a table of the tokenizer's rows beats a dummy", the_tokenizers_rows_beat_a_dummy),
+    TEST("linear layers are no tables", linear_layers_are_no_tables),
     TEST("factor models name their tables", factor_models_name_their_tables),
     TEST("a name alone makes no static model", a_name_alone_makes_no_static_model),
     TEST("two tables of equal evidence are refused", two_tables_of_equal_evidence_are_refused),

@@ -105,7 +105,6 @@ static void begin_pair(const char *key, wte__gguf_type type)
 static void a_broken_key_is_refused(void **state)
 {
     (void)state;
-    char rule[] = "k";
     g_begin(&g, 0, 1);
     g_mark(&g);
     g_key(&g, "", WTE__GGUF_U64);
@@ -128,12 +127,6 @@ static void a_broken_key_is_refused(void **state)
     g_mark(&g);
     g_raw(&g, "a\xff\7\0\0\0\1", 7);
     g_refused("a key is UTF-8", &g, WTE_E_FORMAT, "the name of key 'a\\xff' is not UTF-8");
-    g_begin(&g, 0, 3);
-    g_pair_u32(&g, rule, 1);
-    g_pair_u32(&g, "other", 1);
-    g.mark = g.n + 8;
-    g_pair_u32(&g, rule, 1);
-    g_refused("a key comes once", &g, WTE_E_FORMAT, "duplicate key 'k' (byte 70, first at 32)");
 }
 
 static void a_broken_value_is_refused(void **state)
@@ -269,43 +262,6 @@ static void a_broken_tensor_is_refused(void **state)
     g_u32(&g, WTE_BLOCK_Q8_0);
     g_u64(&g, 0);
     g_refused("a scalar is no block", &g, WTE_E_FORMAT, "rows of 1 elements, but q8_0 comes in");
-}
-
-static void unknown_types_are_named(void **state)
-{
-    (void)state;
-    static const struct {
-        uint32_t id;
-        const char *message;
-    } ids[] = {
-        { 4, "tensor 't': type id 4 is q4_2, which ggml has removed" },
-        { 5, "type id 5 is q4_3" },
-        { 9, "type id 9 is q8_1, which exists only while computing" },
-        { 15, "type id 15 is q8_k" },
-        { 31, "type id 31 is q4_0_4_4" },
-        { 32, "type id 32 is q4_0_4_8" },
-        { 33, "type id 33 is q4_0_8_8" },
-        { 36, "type id 36 is iq4_nl_4_4, which ggml has removed, or another program's own" },
-        { 37, "type id 37 is iq4_nl_4_8" },
-        { 38, "type id 38 is iq4_nl_8_8" },
-        { 43, "tensor 't': type id 43, which this build does not know" },
-        { 97, "type id 97, which" },
-        { 258, "type id 258, which" },
-        { UINT32_MAX, "type id 4294967295, which" },
-    };
-    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
-        g_begin(&g, 1, 0);
-        g.mark = g.n + 9 + 4 + 16;
-        g_tensor(&g, "t", 256, 1, ids[i].id, 0);
-        g_refused("type", &g, WTE_E_UNSUPPORTED, ids[i].message);
-    }
-    g.big = true;
-    g_begin(&g, 1, 0);
-    g.mark = g.n + 9 + 4 + 16;
-    g_tensor(&g, "t", 256, 1, WTE_BLOCK_Q4_0, 0);
-    g_refused("big-endian blocks", &g, WTE_E_UNSUPPORTED,
-              "tensor 't': q4_0 in a big-endian file, where only q8_0");
-    g.big = false;
 }
 
 /* Two tensors of 24 and 4 bytes, the second at `offset`. */
@@ -458,7 +414,6 @@ static const struct CMUnitTest tests[] = {
     TEST("a broken value is refused", a_broken_value_is_refused),
     TEST("an alignment is a power of two, and small", an_alignment_is_a_small_power_of_two),
     TEST("a broken tensor is refused", a_broken_tensor_is_refused),
-    TEST("a type that is not known is named by its number", unknown_types_are_named),
     TEST("tensors follow each other without gaps or overlaps", tensors_follow_each_other),
     TEST("limits are told with their numbers", limits_are_told),
     TEST("more tokens than the limit are none, and the file is read", too_many_tokens_are_none),

@@ -91,6 +91,8 @@ static void settings_reach_the_table_under_other_names(void **state)
         { "model.embed_tokens", MLX(",\"embed_tokens\":" EIGHT) },
         { "model.embed_tokens", MLX(",\"model.embed_tokens.weight\":" EIGHT) },
         { "model.embed_tokens", MLX(",\"model\":{\"embed_tokens\":" EIGHT "}") },
+        { "model.embed_tokens", MLX(",\"extra_config\":{\"model.embed_tokens\":" EIGHT "}") },
+        { "lm_head", MLX(",\"overrides\":{\"language_model\":{\"lm_head\":" EIGHT "}}") },
         { "transformer.wte", MLX(",\"model.transformer.wte\":" EIGHT) },
         { "lm_head", MLX(",\"language_model.lm_head\":" EIGHT) },
         /* the exact path is surer than the same module under another prefix */

@@ -32,7 +32,8 @@ typedef enum wte_format {
     WTE_FORMAT_FASTTEXT = 24,   /* its own .bin, or .ftz: "vectors", "input", "output" */
     WTE_FORMAT_TSV = 25,        /* as CSV, with tabs between columns */
     WTE_FORMAT_TEXT_TABLE = 26, /* other text tables: numbers between blanks, lists in brackets */
-    WTE_FORMAT_LLMC = 30        /* a checkpoint of llm.c */
+    WTE_FORMAT_LLMC = 30,       /* a checkpoint of llm.c */
+    WTE_FORMAT_LLAMA2C = 31     /* a checkpoint of llama2.c, f32 */
 } wte_format;
 
 /** Which column of a text table names its rows. */
@@ -117,6 +118,9 @@ typedef struct wte_tensor {
     uint64_t
         storage; /* tensors of the same one may share bytes: wte_file_storage; or WTE_NOWHERE */
     uint64_t stride[WTE_MAX_RANK]; /* between neighbours of each dimension, in elements */
+    /* GGUF: the number of a type that is not read here; dtype and block are none, and its rows are
+     * E_UNSUPPORTED. `bytes` is what lies up to the next tensor. Else 0. */
+    uint32_t foreign_type;
 } wte_tensor;
 
 /** Open and validate a file of tensors. The one tensor of an .npy file is called "array". What it

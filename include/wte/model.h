@@ -150,6 +150,10 @@ typedef struct wte_model_adapter {
     uint64_t token_rows, token_dim; /* replacement rows of single tokens */
     const uint64_t *token_ids;      /* whose rows these are, as the config says */
     uint64_t n_token_ids;
+    uint64_t lora_head_rank, lora_head_rows, lora_head_dim; /* as lora_rank, ..., of the head's */
+    uint64_t head_token_rows, head_token_dim; /* replacement rows of single tokens of the head */
+    const uint64_t *head_token_ids;
+    uint64_t n_head_token_ids;
 } wte_model_adapter;
 /** NULL when the model is no adapter. */
 WTE_API const wte_model_adapter *wte_model_adapter_of(const wte_model *m);
@@ -211,6 +215,11 @@ typedef struct wte_model_output {
     const char *map_name;    /* "d2t", or "" */
     const char *map_why;     /* "d2t holds offsets: row r is token r + d2t[r]", or "" */
     const char *map_problem; /* "", or why there is no map though there is such a tensor */
+    /** Where the table is narrower than the model: the looked-up row goes through project_in, and
+     *  the hidden vector through project_out before the head: tensors of wte_model_file whose rows
+     *  are products (y = W x), or WTE_NOWHERE. */
+    uint64_t project_in, project_out;
+    const char *project_in_name, *project_out_name; /* or "" */
 } wte_model_output;
 WTE_API const wte_model_output *wte_model_output_of(const wte_model *m);
 /** The id in the vocabulary of an id of the input table: itself, but where the input table is a

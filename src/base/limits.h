@@ -83,6 +83,11 @@
 #define WTE_LIMIT_TOKEN_TEXT 1048576u
 /* Files of one sharded model, parts of one in parts: DeepSeek-V3 has 163. */
 #define WTE_LIMIT_SHARDS 4096u
+/* What a checkpoint of llama2.c may say of itself: a file without a magic number is known by sizes
+ * that a Llama can have, and their product stays below 2^63. Larger ones are other files. */
+#define WTE_LIMIT_LLAMA2C_WIDTH  (1 << 20)
+#define WTE_LIMIT_LLAMA2C_VOCAB  (1 << 24)
+#define WTE_LIMIT_LLAMA2C_LAYERS 4096
 /* One table in memory when the caller sets no limit: 1 TiB. */
 #define WTE_LIMIT_TABLE_BYTES 1099511627776u
 /* Ids of one backward call, and its bags: they are numbered in 32 bits. */

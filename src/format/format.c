@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "format/format.h"
+#include "format/gguf.h"
 #include "format/gz.h"
 #include "format/parts.h"
 
@@ -23,6 +23,7 @@ static const struct {
     { WTE_FORMAT_TORCH, "PyTorch", wte__torch_match, wte__torch_read },
     { WTE_FORMAT_NPZ, "npz", wte__zip_match, wte__archive_read },
     { WTE_FORMAT_LLMC, "llm.c", wte__llmc_match, wte__llmc_read },
+    { WTE_FORMAT_LLAMA2C, "llama2.c", wte__llama2c_match, wte__llama2c_read },
     /* one reader for all text tables, which tells them apart */
     { WTE_FORMAT_WORD2VEC_TEXT, "word2vec text", wte__text_table_match, wte__word_vectors_read },
     { WTE_FORMAT_GLOVE, "GloVe", wte__text_table_match, wte__word_vectors_read },
@@ -281,6 +282,7 @@ static void describe(const wte_file *f, const wte__entry *e, wte_tensor *out)
     out->column_major = (e->flags & WTE__COLUMN_MAJOR) != 0;
     out->big_endian = (e->flags & WTE__BIG_ENDIAN) != 0;
     out->block = (wte_block_type)e->block;
+    out->foreign_type = wte__gguf_foreign_type(e);
     out->made = (e->flags & WTE__MADE) != 0;
     out->strided = (e->flags & WTE__STRIDED) != 0;
     out->unpacked = f->parts[e->part].unpacked;

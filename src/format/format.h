@@ -30,7 +30,8 @@ typedef struct wte__entry {
 
 /* Rows that are made by the format's own code from what is stored: text, packed records, sums,
  * pieces in several parts. */
-#define WTE__MADE 16u
+#define WTE__MADE    16u
+#define WTE__FOREIGN 32u /* GGUF: of a type that is not read here; dtype and block are none */
 typedef struct wte__maker {
     wte_status (*rows)(const wte__entry *e, wte_rows *out, wte_error *err);
     /* Where the bytes lie that a row (< rows) is made of; NULL: in several places. */
@@ -203,6 +204,8 @@ wte_status wte__torch_read(wte_file *f, wte_error *err);
 wte_status wte__torch_read_part(wte_file *f, uint32_t part, wte__names *names, wte_error *err);
 wte__match wte__llmc_match(const wte__head *head);
 wte_status wte__llmc_read(wte_file *f, wte_error *err);
+wte__match wte__llama2c_match(const wte__head *head);
+wte_status wte__llama2c_read(wte_file *f, wte_error *err);
 struct wte__zip;
 wte_status wte__npz_read(wte_file *f, struct wte__zip *z, wte_error *err);
 

@@ -2,8 +2,8 @@
  *
  * The header has no length of its own, so it is read ahead in growing pieces, each bounded by the
  * file's real size and by a limit. Nothing is believed before it is compared with the bytes that
- * are left. What ggml refuses is refused here too: nested arrays, duplicate keys and names,
- * tensors out of order or with gaps between them. */
+ * are left. What ggml refuses is refused here too: nested arrays, duplicate names, tensors out of
+ * order or with gaps between them. */
 #include "format/gguf.h"
 
 #include <inttypes.h>
@@ -229,6 +229,7 @@ static wte_status read_pair(wte__gguf_reader *r, uint64_t number)
         WTE_TRY(wte__gguf_take_text(r, &pair.at, &pair.count));
     else
         WTE_TRY(read_scalars(r, pair.type, 1));
+    pair.bytes = r->at - pair.at;
     void *pairs = r->gguf->pairs;
     const bool ok = wte__grow(r->f->allocator, &pairs, &r->gguf->cap, r->gguf->n + 1, sizeof pair);
     r->gguf->pairs = pairs;
@@ -241,6 +242,7 @@ static wte_status read_pair(wte__gguf_reader *r, uint64_t number)
 static wte_status read_alignment(wte__gguf_reader *r)
 {
     static const char key[] = "general.alignment";
+    const wte__gguf_pair *first = NULL;
     r->alignment = DEFAULT_ALIGN;
     for (size_t i = 0; i < r->gguf->n; i++) {
         const wte__gguf_pair *pair = &r->gguf->pairs[i];
@@ -262,32 +264,46 @@ static wte_status read_alignment(wte__gguf_reader *r)
                              "%s: an alignment of %" PRIu64 ", but at most %u is taken (byte "
                              "%" PRIu64 ")",
                              path_of(r), n, WTE_LIMIT_GGUF_ALIGNMENT, pair->at);
+        if (first && r->alignment != n)
+            return wte__fail(r->err, WTE_E_FORMAT, pair->at,
+                             "%s: key '%s' comes twice, as %" PRIu64 " (byte %" PRIu64
+                             ") and as %" PRIu64 " (byte %" PRIu64 ")",
+                             path_of(r), key, r->alignment, first->at, n, pair->at);
+        if (!first) first = pair;
         r->alignment = n;
     }
     return WTE_OK;
 }
 
-/* The header is complete, so that names can point into it. */
+static bool same_value(const wte__gguf_reader *r, const wte__gguf_pair *a, const wte__gguf_pair *b)
+{
+    return a->type == b->type && a->element == b->element && a->count == b->count &&
+           a->bytes == b->bytes &&
+           memcmp(wte__gguf_bytes(r, a->at), wte__gguf_bytes(r, b->at), (size_t)a->bytes) == 0;
+}
+
+/* The header is complete, so that names can point into it. A key that comes again leads to its
+ * first pair. */
 static wte_status name_pairs(wte__gguf_reader *r)
 {
     wte__gguf *g = r->gguf;
     g->path = path_of(r);
     g->header = wte__gguf_bytes(r, 0);
-    char shown[WTE__NAME_SHOWN];
     if (!wte__names_reserve(&g->keys, g->n))
         return wte__no_memory(r->err, g->n * 32, "the metadata");
     for (size_t i = 0; i < g->n; i++) {
         const wte__gguf_pair *pair = &g->pairs[i];
         const wte_bytes key = { wte__gguf_bytes(r, pair->key_at), pair->key_bytes };
-        uint64_t first = i;
+        uint64_t number = i;
         bool found;
-        if (!wte__names_add(&g->keys, key, &first, &found))
+        if (!wte__names_add(&g->keys, key, &number, &found))
             return wte__no_memory(r->err, g->n * 32, "the metadata");
-        if (found)
-            return wte__fail(r->err, WTE_E_FORMAT, pair->key_at,
-                             "%s: duplicate key '%s' (byte %" PRIu64 ", first at %" PRIu64 ")",
-                             path_of(r), wte__show(shown, key.data, key.size), pair->key_at,
-                             g->pairs[first].key_at);
+        wte__gguf_pair *first = &g->pairs[number];
+        if (!found) continue;
+        if (!same_value(r, first, pair))
+            first->again = WTE__GGUF_OTHER;
+        else if (first->again == WTE__GGUF_ONCE)
+            first->again = WTE__GGUF_SAME;
     }
     return WTE_OK;
 }

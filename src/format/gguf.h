@@ -28,12 +28,18 @@ typedef enum wte__gguf_type {
     WTE__GGUF_N_TYPES
 } wte__gguf_type;
 
+/* Whether a key comes again. ggml refuses the file, other readers take the first value or the last
+ * one: here a key with two values is refused by who asks for it. */
+typedef enum wte__gguf_again { WTE__GGUF_ONCE, WTE__GGUF_SAME, WTE__GGUF_OTHER } wte__gguf_again;
+
 typedef struct wte__gguf_pair {
     uint64_t key_at; /* of the key's text in the file */
     uint64_t at;     /* of the value: a number, a text, the elements of an array */
     uint64_t count;  /* bytes of a text, elements of an array, else 1 */
+    uint64_t bytes;  /* of the value */
     uint32_t key_bytes;
     uint8_t type, element; /* wte__gguf_type; element: of an array */
+    uint8_t again;         /* wte__gguf_again: of a key's first pair */
 } wte__gguf_pair;
 
 typedef struct wte__gguf {
@@ -57,6 +63,7 @@ typedef struct wte__gguf_reader {
     uint64_t n_pairs, n_tensors;
     uint64_t alignment;
     uint64_t tensors_at; /* of the first tensor's entry */
+    size_t first;        /* of its tensors among the entries */
     bool big;
     char what[WTE__NAME_SHOWN + 32]; /* is being read, for messages */
     wte_error *err;
@@ -79,6 +86,11 @@ void wte__gguf_clear(wte__gguf *gguf);
 /* gguf_tensors.c: the entries of the tensors, from r->at on. */
 wte_status wte__gguf_read_tensors(wte__gguf_reader *r);
 
+/* Of a tensor that is WTE__FOREIGN: the number of its type (0 of others), and why it is not read.
+ */
+uint32_t wte__gguf_foreign_type(const wte__entry *e);
+wte_status wte__gguf_refuse_type(const wte__entry *e, wte_error *err);
+
 bool wte__gguf_id_of(wte_dtype type, uint32_t *id); /* of a type without blocks */
 
 /* gguf_split.c: joins the files that split.count names, when there are more than one. */
@@ -90,6 +102,11 @@ const wte__gguf *wte__file_gguf(const wte_file *f); /* of the first file; NULL: 
 const char *wte__gguf_type_name(uint32_t type);     /* NULL for no type */
 uint32_t wte__gguf_type_bytes(uint32_t type);       /* 0 for texts and arrays */
 const wte__gguf_pair *wte__gguf_find(const wte__gguf *g, const char *key); /* NULL = none */
+/* E_FORMAT when the key of a pair that was found has another value as well. */
+wte_status wte__gguf_once(const wte__gguf *g, const wte__gguf_pair *pair, wte_error *err);
+/* Element i of an array of integers, or (i 0) an integer itself; false for other types and values
+ * above INT64_MAX. */
+bool wte__gguf_integer(const wte__gguf *g, const wte__gguf_pair *pair, uint64_t i, int64_t *out);
 /* An integer of any size that is not negative. */
 wte_status wte__gguf_count(const wte__gguf *g, const char *key, uint64_t *out, bool *found,
                            wte_error *err);
@@ -99,6 +116,11 @@ wte_status wte__gguf_text(const wte__gguf *g, const char *key, wte_bytes *out, b
                           wte_error *err); /* lives as long as the file */
 /* The pairs as texts, for wte_file_metadata. */
 wte_status wte__gguf_publish(wte_file *f, wte_error *err);
+
+/* gguf_kind.c: what a file without a token table is, as general.type and its architecture say, such
+ * as "a LoRA adapter (...)", or "". Safe to print. */
+#define WTE__GGUF_KIND 400
+const char *wte__gguf_kind(const wte_file *f, char out[WTE__GGUF_KIND]);
 
 /* gguf_tokens.c: the vocabulary that the metadata carry, if any. Clear the list afterwards, also
  * after a failure. */

@@ -53,39 +53,78 @@ static const struct {
     { 38, "iq4_nl_8_8, which ggml has removed" },
 };
 
-static wte_status refuse_type(const wte__gguf_reader *r, uint32_t id, uint64_t at)
+/* From here on ggml and the programs made from it have given the same numbers to different types:
+ * what the file's own places say decides. */
+#define UNSETTLED 34u
+
+/* The type's number follows the name, the number of dimensions and these in the header, which
+ * stays in memory. */
+static const uint8_t *type_at(const wte__entry *e)
 {
-    for (size_t i = 0; i < sizeof withdrawn / sizeof withdrawn[0]; i++)
-        if (withdrawn[i].id == id)
-            return wte__fail(r->err, WTE_E_UNSUPPORTED, at,
-                             "%s: %s: type id %" PRIu32 " is %s (byte %" PRIu64 ")", path_of(r),
-                             r->what, id, withdrawn[i].why, at);
-    return wte__fail(r->err, WTE_E_UNSUPPORTED, at,
-                     "%s: %s: type id %" PRIu32 ", which this build does not know (byte %" PRIu64
-                     ")",
-                     path_of(r), r->what, id, at);
+    return (const uint8_t *)e->name + e->name_bytes + 4 + 8u * e->rank;
 }
 
+uint32_t wte__gguf_foreign_type(const wte__entry *e)
+{
+    if (!(e->flags & WTE__FOREIGN)) return 0;
+    return (uint32_t)wte__gguf_load(type_at(e), 4, e->file->gguf->big);
+}
+
+wte_status wte__gguf_refuse_type(const wte__entry *e, wte_error *err)
+{
+    const wte__part *part = &e->file->parts[e->part];
+    const uint64_t at = (uint64_t)(type_at(e) - (const uint8_t *)part->header);
+    const uint32_t id = wte__gguf_foreign_type(e);
+    const wte_block_type block = id <= UINT8_MAX ? (wte_block_type)id : WTE_BLOCK_NONE;
+    char shown[WTE__NAME_SHOWN];
+    wte__show(shown, e->name, e->name_bytes);
+    for (size_t i = 0; i < sizeof withdrawn / sizeof withdrawn[0]; i++)
+        if (withdrawn[i].id == id)
+            return wte__fail(err, WTE_E_UNSUPPORTED, at,
+                             "%s: tensor '%s': type id %" PRIu32 " is %s (byte %" PRIu64 ")",
+                             part->path, shown, id, withdrawn[i].why, at);
+    if (e->file->gguf->big && wte_block_elements(block))
+        return wte__fail(err, WTE_E_UNSUPPORTED, at,
+                         "%s: tensor '%s': %s in a big-endian file, where only q8_0 and types "
+                         "without blocks are read (byte %" PRIu64 ")",
+                         part->path, shown, wte_block_name(block), at);
+    if (wte_block_elements(block))
+        return wte__fail(err, WTE_E_UNSUPPORTED, at,
+                         "%s: tensor '%s': type id %" PRIu32
+                         " is %s in ggml, which does not fit its shape and the %" PRIu64
+                         " bytes it takes: another program's own type (byte %" PRIu64 ")",
+                         part->path, shown, id, wte_block_name(block), e->bytes, at);
+    return wte__fail(err, WTE_E_UNSUPPORTED, at,
+                     "%s: tensor '%s': type id %" PRIu32
+                     ", which this build does not know (byte %" PRIu64 ")",
+                     part->path, shown, id, at);
+}
+
+static void make_foreign(wte__entry *e)
+{
+    e->dtype = WTE_DTYPE_NONE;
+    e->block = WTE_BLOCK_NONE;
+    e->flags |= WTE__FOREIGN;
+}
+
+/* A type that is not read here does not close the file: the tensor is listed, and refused when its
+ * numbers are asked for. */
 static wte_status read_type(wte__gguf_reader *r, wte__entry *e)
 {
     uint32_t id = 0;
-    const uint64_t at = r->at;
     WTE_TRY(wte__gguf_take_u32(r, &id));
     e->dtype = WTE_DTYPE_NONE;
     e->block = WTE_BLOCK_NONE;
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i].id == id) e->dtype = plain[i].dtype;
     if (e->dtype == WTE_DTYPE_NONE) {
-        if (id > UINT8_MAX || wte_block_elements((wte_block_type)id) == 0)
-            return refuse_type(r, id, at);
-        e->block = (uint8_t)id;
+        if (id <= UINT8_MAX && wte_block_elements((wte_block_type)id) != 0)
+            e->block = (uint8_t)id;
+        else
+            make_foreign(e);
     }
     if (r->big && wte_dtype_bytes((wte_dtype)e->dtype) != 1) e->flags |= WTE__BIG_ENDIAN;
-    if (r->big && e->block != WTE_BLOCK_NONE && e->block != WTE_BLOCK_Q8_0)
-        return wte__fail(r->err, WTE_E_UNSUPPORTED, at,
-                         "%s: %s: %s in a big-endian file, where only q8_0 and types without "
-                         "blocks are read (byte %" PRIu64 ")",
-                         path_of(r), r->what, wte_block_name((wte_block_type)e->block), at);
+    if (r->big && e->block != WTE_BLOCK_NONE && e->block != WTE_BLOCK_Q8_0) make_foreign(e);
     return WTE_OK;
 }
 
@@ -119,7 +158,8 @@ static wte_status read_shape(wte__gguf_reader *r, wte__entry *e, uint64_t *shape
                      path_of(r), r->what, ne[0], ne[1], rank > 2 ? ", ..." : "", at);
 }
 
-/* Bytes from elements and type; blocks must fill rows. */
+/* Bytes from elements and type; blocks must fill rows. Those of a foreign type are told by where
+ * the next tensor begins. */
 static wte_status measure(const wte__gguf_reader *r, wte__entry *e, const uint64_t *shape,
                           uint64_t elements, uint64_t at)
 {
@@ -127,6 +167,8 @@ static wte_status measure(const wte__gguf_reader *r, wte__entry *e, const uint64
     const uint64_t per = block ? wte_block_elements(block) : 1;
     const uint64_t each = block ? wte_block_bytes(block) : wte_dtype_bytes((wte_dtype)e->dtype);
     const uint64_t row = e->rank ? shape[e->rank - 1] : 1;
+    if (row % per && e->block >= UNSETTLED) make_foreign(e);
+    if (e->flags & WTE__FOREIGN) return WTE_OK;
     if (row % per)
         return wte__fail(r->err, WTE_E_FORMAT, at,
                          "%s: %s: rows of %" PRIu64 " elements, but %s comes in blocks of "
@@ -147,6 +189,19 @@ static bool padded(const wte__gguf_reader *r, uint64_t n, uint64_t *out)
     return true;
 }
 
+/* Whether the tensor before this one may end where this one begins, though its type says otherwise
+ * or nothing: that gives it its size. */
+static bool ends_at(wte__gguf_reader *r, uint64_t offset)
+{
+    if (r->f->n_entries == r->first) return false;
+    wte__entry *before = &r->f->entries[r->f->n_entries - 1];
+    if (!(before->flags & WTE__FOREIGN) && before->block < UNSETTLED) return false;
+    if (offset < before->offset) return false;
+    make_foreign(before);
+    before->bytes = offset - before->offset;
+    return true;
+}
+
 /* Where the tensor begins must be where the one before it ends, padded: *end moves on. */
 static wte_status read_offset(wte__gguf_reader *r, wte__entry *e, uint64_t *end)
 {
@@ -157,7 +212,7 @@ static wte_status read_offset(wte__gguf_reader *r, wte__entry *e, uint64_t *end)
                          "%s: %s begins at data byte %" PRIu64
                          ", which is no multiple of the alignment %" PRIu64 " (byte %" PRIu64 ")",
                          path_of(r), r->what, e->offset, r->alignment, at);
-    if (e->offset != *end)
+    if (e->offset != *end && !ends_at(r, e->offset))
         return wte__fail(r->err, WTE_E_FORMAT, at,
                          "%s: %s begins at data byte %" PRIu64 ", but the tensors before it end "
                          "at %" PRIu64 " (byte %" PRIu64 "): %s",
@@ -213,6 +268,10 @@ static wte_status place_data(const wte__gguf_reader *r, wte__entry *entries, siz
         wte__entry *e = &entries[i];
         char shown[WTE__NAME_SHOWN];
         uint64_t end = 0;
+        /* the last of a foreign type takes what is left */
+        if (fits && i + 1 == n && e->flags & WTE__FOREIGN &&
+            wte_add_u64(data_at, e->offset, &end) && end <= size)
+            e->bytes = size - end;
         if (fits && wte_add_u64(data_at, e->offset + e->bytes, &end) && end <= size) {
             e->offset += data_at;
             continue;
@@ -262,6 +321,7 @@ wte_status wte__gguf_read_tensors(wte__gguf_reader *r)
     wte_file *f = r->f;
     const size_t first = f->n_entries;
     uint64_t end = 0;
+    r->first = first;
     r->tensors_at = r->at;
     for (uint64_t i = 0; i < r->n_tensors; i++) WTE_TRY(read_entry(r, i, &end));
     const size_t n = f->n_entries - first;

@@ -37,6 +37,7 @@ static wte_status find_array(const wte__gguf *g, const char *key, uint64_t count
     const wte__gguf_pair *pair = wte__gguf_find(g, key);
     *out = NULL;
     if (!pair) return WTE_OK;
+    WTE_TRY(wte__gguf_once(g, pair, err));
     const bool array = pair->type == WTE__GGUF_ARRAY;
     if (!array || (pair->element != (uint8_t)type && pair->element != (uint8_t)other))
         return wte__fail(err, WTE_E_FORMAT, pair->at,

@@ -54,27 +54,60 @@ static wte_status refuse(const wte__gguf *g, const char *key, const wte__gguf_pa
                      wte__gguf_type_name(pair->type), wanted, pair->at);
 }
 
-/* A stored integer: its bits widened by its sign. False for other types. */
-static bool load_integer(const wte__gguf *g, const wte__gguf_pair *pair, uint64_t *bits,
-                         bool *negative)
+wte_status wte__gguf_once(const wte__gguf *g, const wte__gguf_pair *pair, wte_error *err)
 {
-    const uint32_t n = wte__gguf_type_bytes(pair->type);
+    char shown[WTE__NAME_SHOWN];
+    if (pair->again != WTE__GGUF_OTHER) return WTE_OK;
+    const uint8_t *key = g->header + pair->key_at;
+    size_t i = (size_t)(pair - g->pairs) + 1;
+    while (i < g->n && (g->pairs[i].key_bytes != pair->key_bytes ||
+                        memcmp(g->header + g->pairs[i].key_at, key, pair->key_bytes) != 0))
+        i++;
+    return wte__fail(err, WTE_E_FORMAT, pair->at,
+                     "%s: key '%s' comes twice with different values (bytes %" PRIu64
+                     " and %" PRIu64 "): readers differ in which they take",
+                     g->path, wte__show(shown, key, pair->key_bytes), pair->at,
+                     i < g->n ? g->pairs[i].at : pair->at);
+}
+
+/* A stored integer: its bits widened by its sign. False for other types. */
+static bool load_integer_at(const wte__gguf *g, uint32_t type, uint64_t at, uint64_t *bits,
+                            bool *negative)
+{
+    const uint32_t n = wte__gguf_type_bytes(type);
     *negative = false;
-    switch (pair->type) {
+    switch (type) {
     case WTE__GGUF_U8:
     case WTE__GGUF_U16:
     case WTE__GGUF_U32:
-    case WTE__GGUF_U64: *bits = wte__gguf_load(bytes_of(g, pair), n, g->big); return true;
+    case WTE__GGUF_U64: *bits = wte__gguf_load(g->header + at, n, g->big); return true;
     case WTE__GGUF_I8:
     case WTE__GGUF_I16:
     case WTE__GGUF_I32:
     case WTE__GGUF_I64:
-        *bits = wte__gguf_load(bytes_of(g, pair), n, g->big);
+        *bits = wte__gguf_load(g->header + at, n, g->big);
         *negative = (*bits >> (8 * n - 1) & 1) != 0;
         if (*negative && n < 8) *bits |= UINT64_MAX << (8 * n);
         return true;
     default: return false;
     }
+}
+
+static bool load_integer(const wte__gguf *g, const wte__gguf_pair *pair, uint64_t *bits,
+                         bool *negative)
+{
+    return load_integer_at(g, pair->type, pair->at, bits, negative);
+}
+
+bool wte__gguf_integer(const wte__gguf *g, const wte__gguf_pair *pair, uint64_t i, int64_t *out)
+{
+    const uint32_t type = pair->type == WTE__GGUF_ARRAY ? pair->element : pair->type;
+    uint64_t bits = 0;
+    bool negative;
+    if (!load_integer_at(g, type, pair->at + i * wte__gguf_type_bytes(type), &bits, &negative))
+        return false;
+    *out = (int64_t)bits;
+    return negative || bits <= INT64_MAX;
 }
 
 wte_status wte__gguf_count(const wte__gguf *g, const char *key, uint64_t *out, bool *found,
@@ -85,6 +118,7 @@ wte_status wte__gguf_count(const wte__gguf *g, const char *key, uint64_t *out, b
     *out = 0;
     *found = pair != NULL;
     if (!pair) return WTE_OK;
+    WTE_TRY(wte__gguf_once(g, pair, err));
     if (!load_integer(g, pair, out, &negative)) return refuse(g, key, pair, "an integer", err);
     if (!negative) return WTE_OK;
     const int64_t value = (int64_t)*out;
@@ -116,6 +150,7 @@ wte_status wte__gguf_number(const wte__gguf *g, const char *key, double *out, bo
     *out = 0;
     *found = pair != NULL;
     if (!pair) return WTE_OK;
+    WTE_TRY(wte__gguf_once(g, pair, err));
     if (pair->type != WTE__GGUF_F32 && pair->type != WTE__GGUF_F64)
         return refuse(g, key, pair, "f32 or f64", err);
     const double value = load_real(g, pair);
@@ -135,6 +170,7 @@ wte_status wte__gguf_text(const wte__gguf *g, const char *key, wte_bytes *out, b
     *out = none;
     *found = pair != NULL;
     if (!pair) return WTE_OK;
+    WTE_TRY(wte__gguf_once(g, pair, err));
     if (pair->type != WTE__GGUF_STRING) return refuse(g, key, pair, "a string", err);
     const wte_bytes text = { bytes_of(g, pair), pair->count };
     *out = text;

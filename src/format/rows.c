@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
-#include "format/format.h"
+#include "format/gguf.h"
 
 typedef struct matrix {
     const wte__entry *entry;
@@ -165,6 +165,7 @@ wte_status wte__entry_rows(const wte__entry *e, wte_rows *out, wte_error *err)
     const uint32_t element = wte_dtype_bytes((wte_dtype)e->dtype);
     uint64_t rows, cols;
     uint32_t dimension;
+    if (e->flags & WTE__FOREIGN) return wte__gguf_refuse_type(e, err);
     if (e->flags & WTE__MADE) return f->maker->rows(e, out, err);
     if (element == 0 && !e->block)
         return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,

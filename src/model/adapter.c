@@ -44,33 +44,35 @@ static wte_status read_rank(struct parse *p)
     return wte__json_refuse(&p->json, p->err, "a rank is a whole number, not negative");
 }
 
-/* The list after its bracket. */
-static wte_status read_ids(struct parse *p)
+/* The list after its bracket: 0 = of the embedding, 1 = of the head. */
+static wte_status read_ids(struct parse *p, unsigned which)
 {
     wte_model_adapter *said = &p->out->said;
+    uint64_t *count = which ? &said->n_head_token_ids : &said->n_token_ids;
     while (wte__json_next(&p->json) != WTE__JSON_ARRAY_END) {
         uint64_t id;
         if (p->json.kind == WTE__JSON_ERROR) return wte__json_fail(&p->json, p->err);
         if (p->json.kind != WTE__JSON_NUMBER || !wte__json_u64(&p->json, &id))
             return wte__json_refuse(&p->json, p->err, "a token id was expected");
-        void *ids = p->out->ids;
-        const size_t n = (size_t)said->n_token_ids;
-        const bool grown = wte__grow(p->allocator, &ids, &p->out->cap, n + 1, sizeof id);
-        p->out->ids = ids;
+        void *ids = p->out->ids[which];
+        const size_t n = (size_t)*count;
+        const bool grown = wte__grow(p->allocator, &ids, &p->out->cap[which], n + 1, sizeof id);
+        p->out->ids[which] = ids;
         if (!grown) return wte__no_memory(p->err, (n + 1) * sizeof id, p->json.name);
-        p->out->ids[said->n_token_ids++] = id;
+        p->out->ids[which][(*count)++] = id;
     }
     return WTE_OK;
 }
 
-/* A list of ids, or one for each layer, of which the embedding's counts. */
+/* A list of ids, or one for each layer, of which the embedding's and the head's count. */
 static wte_status read_indices(struct parse *p)
 {
     wte__json_kind kind = wte__json_next(&p->json);
     if (kind == WTE__JSON_NULL) return WTE_OK;
     if (kind == WTE__JSON_ERROR) return wte__json_fail(&p->json, p->err);
-    p->out->said.n_token_ids = 0; /* of the two keys the one that comes last */
-    if (kind == WTE__JSON_ARRAY) return read_ids(p);
+    wte_model_adapter *said = &p->out->said;
+    said->n_token_ids = said->n_head_token_ids = 0; /* of the two keys the one that comes last */
+    if (kind == WTE__JSON_ARRAY) return read_ids(p, 0);
     if (kind != WTE__JSON_OBJECT)
         return wte__json_refuse(&p->json, p->err, "token ids come as a list");
     while (wte__json_next(&p->json) == WTE__JSON_KEY) {
@@ -84,14 +86,16 @@ static wte_status read_indices(struct parse *p)
         }
         const wte__name judged = wte__name_judge(fits ? name : "", fits ? n + 7 : 0);
         const bool input = judged.rule && judged.rule->kind == WTE_KIND_INPUT;
-        if (!input || p->out->said.n_token_ids) {
+        const bool head = judged.rule && judged.rule->kind == WTE_KIND_HEAD;
+        const uint64_t there = head ? said->n_head_token_ids : said->n_token_ids;
+        if ((!input && !head) || there) {
             if (!wte__json_skip_value(&p->json)) return wte__json_fail(&p->json, p->err);
             continue;
         }
         if (wte__json_next(&p->json) == WTE__JSON_ERROR) return wte__json_fail(&p->json, p->err);
         if (p->json.kind != WTE__JSON_ARRAY)
             return wte__json_refuse(&p->json, p->err, "token ids come as a list");
-        WTE_TRY(read_ids(p));
+        WTE_TRY(read_ids(p, head));
     }
     return p->json.kind == WTE__JSON_OBJECT_END ? WTE_OK : wte__json_fail(&p->json, p->err);
 }
@@ -121,13 +125,14 @@ wte_status wte__adapter_parse(wte__adapter *out, const void *data, uint64_t byte
     while (wte__json_next(&p.json) == WTE__JSON_KEY) WTE_TRY(read_key(&p));
     if (p.json.kind != WTE__JSON_OBJECT_END) return wte__json_fail(&p.json, err);
     if (wte__json_next(&p.json) != WTE__JSON_END) return wte__json_fail(&p.json, err);
-    out->said.token_ids = out->ids;
+    out->said.token_ids = out->ids[0];
+    out->said.head_token_ids = out->ids[1];
     return WTE_OK;
 }
 
 void wte__adapter_clear(wte__adapter *a, const wte_allocator *allocator)
 {
-    wte__free(allocator, a->ids, a->cap * sizeof *a->ids);
+    for (int i = 0; i < 2; i++) wte__free(allocator, a->ids[i], a->cap[i] * sizeof *a->ids[i]);
     memset(a, 0, sizeof *a);
 }
 
@@ -142,6 +147,20 @@ static bool contains(const wte_tensor *t, const char *word)
     return false;
 }
 
+/* Whether what stands before `word` in a name is a head. */
+static bool is_of_head(const wte_tensor *t, const char *word)
+{
+    char name[256];
+    uint64_t at = 0;
+    const size_t n = strlen(word);
+    while (at + n <= t->name_bytes && memcmp(t->name + at, word, n) != 0) at++;
+    if (at + sizeof ".weight" > sizeof name) return false;
+    memcpy(name, t->name, (size_t)at);
+    memcpy(name + at, ".weight", sizeof ".weight");
+    const wte__name judged = wte__name_judge(name, at + sizeof ".weight" - 1);
+    return judged.rule && judged.rule->kind == WTE_KIND_HEAD && !judged.outside;
+}
+
 static bool see_tensor(wte_model_adapter *a, const wte_tensor *t)
 {
     const bool matrix = t->rank == 2;
@@ -152,12 +171,22 @@ static bool see_tensor(wte_model_adapter *a, const wte_tensor *t)
     } else if (contains(t, ".lora_embedding_B") && matrix) {
         a->lora_input = true;
         a->lora_dim = t->shape[0];
+    } else if (contains(t, "trainable_tokens_delta") && matrix &&
+               is_of_head(t, ".trainable_tokens_delta")) {
+        a->head_token_rows = t->shape[0];
+        a->head_token_dim = t->shape[1];
+        return true;
     } else if (contains(t, "trainable_tokens_delta") && matrix) {
         a->token_rows = t->shape[0];
         a->token_dim = t->shape[1];
         return true;
-    } else if (contains(t, "lm_head.lora_")) {
+    } else if (contains(t, ".lora_A") && is_of_head(t, ".lora_A")) {
         a->lora_head = true;
+        a->lora_head_rank = matrix ? t->shape[0] : 0;
+        a->lora_head_dim = matrix ? t->shape[1] : 0;
+    } else if (contains(t, ".lora_B") && is_of_head(t, ".lora_B")) {
+        a->lora_head = true;
+        a->lora_head_rows = matrix ? t->shape[0] : 0;
     } else if (!contains(t, ".lora_A") && !contains(t, ".lora_B")) {
         return false;
     }
@@ -197,7 +226,7 @@ wte_status wte__adapter_read(wte_model *m, const char *weights, const char *side
     return m->is_adapter ? read_adapter_config(m, side, err) : WTE_OK;
 }
 
-void wte__adapter_tell(wte_model *m)
+void wte__adapter_tell(wte_model *m, uint64_t head_rows, uint64_t head_dim)
 {
     const wte_model_adapter *a = &m->adapter.said;
     char base[WTE__NAME_SHOWN] = "", in[96] = "its base model has the table", what[128];
@@ -212,6 +241,9 @@ void wte__adapter_tell(wte_model *m)
     else if (a->token_rows)
         snprintf(what, sizeof what, "rows of %" PRIu64 " tokens, %" PRIu64 " numbers each",
                  a->token_rows, a->token_dim);
+    else if (head_rows)
+        snprintf(what, sizeof what, "a head of %" PRIu64 " x %" PRIu64 " and no table", head_rows,
+                 head_dim);
     else
         snprintf(what, sizeof what, "nothing of the embedding, %" PRIu64 " low-rank factors%s",
                  a->factors, a->lora_head ? ", the head's among them" : " of other layers");

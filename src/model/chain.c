@@ -226,10 +226,13 @@ wte_status wte__model_output_fill(wte_model *m, wte_error *err)
     m->output.unknown = said->unknown ? said->unknown : "";
     m->output.bias = WTE_NOWHERE;
     m->output.bias_name = m->output.bias_problem = "";
+    m->output.project_in = m->output.project_out = WTE_NOWHERE;
+    m->output.project_in_name = m->output.project_out_name = "";
     m->output.map_name = m->output.map_why = m->output.map_problem = "";
     m->output.n_valid = tokens < rows ? tokens : 0;
     if (!m->file || !rows) return WTE_OK;
     WTE_TRY(wte__draft_find(m, err));
+    WTE_TRY(wte__project_find(m, err));
     return wte__bias_find(m, err);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/gguf.h"
 #include "model/find.h"
 
 /* From here on it has a table's name, and its shape does not speak against it. */
@@ -117,11 +118,17 @@ static void put_candidates(const struct wte__find *f, char *text, size_t cap)
 static wte_status tell_no_input(struct wte__find *f, const char *why)
 {
     wte_model *m = f->m;
-    char text[180] = "";
+    char text[180] = "", kind[WTE__GGUF_KIND];
     const uint64_t n_tensors = wte_file_tensors(m->file);
     wte_tensor only;
     if (m->is_adapter) {
-        wte__adapter_tell(m);
+        const struct wte__scored *head = wte__find_best(f, WTE_ROLE_HEAD);
+        wte__adapter_tell(m, head ? head->rows : 0, head ? head->dim : 0);
+        return WTE_OK;
+    }
+    if (*wte__gguf_kind(m->file, kind)) {
+        (void)wte__fail(&m->no_input, WTE_E_NOT_FOUND, WTE_NOWHERE,
+                        "%s: no input table: the file is %s", m->path, kind);
         return WTE_OK;
     }
     if (n_tensors == 1 && !f->matrices && wte_file_tensor(m->file, 0, &only, NULL) == WTE_OK) {
@@ -160,7 +167,8 @@ static wte_status head_serves(struct wte__find *f, const struct wte__scored *s, 
     *serves = true;
     if (wte__tie_alias(f->m, s->name, WTE_ROLE_INPUT)) return WTE_OK;
     WTE_TRY(wte__find_rival(f, s, &rival, &t));
-    const bool tied = c->said.tied && c->said.tie_decided;
+    /* llama.cpp loads no GGUF model of layers without token_embd */
+    const bool tied = c->said.tied && c->said.tie_decided && !f->gguf;
     if (rival == RIVAL_NONE || (tied && rival == RIVAL_WIDTH)) return WTE_OK;
     *serves = false;
     if (rival == RIVAL_TABLE)
@@ -261,6 +269,9 @@ wte_status wte__choose_input(struct wte__find *f)
     char why[160] = "";
     if (f->opt->tensor) return view_named(f, 0, f->opt->tensor);
     WTE_TRY(best_input(f, &s));
+    /* the only matrix of an adapter, of an importance matrix: no table for that */
+    char kind[WTE__GGUF_KIND];
+    if (s && s->score < NAMED_SCORE && *wte__gguf_kind(m->file, kind)) return tell_no_input(f, "");
     if (s && is_doubtful(f, s)) return WTE_OK;
     if (s) return view(f, 0, s, wte__find_explain(f, s));
     s = wte__find_best(f, WTE_ROLE_HEAD);

@@ -98,7 +98,8 @@ static wte_status add_by_shape(struct wte__find *f, struct wte__scored *s)
     s->evidence = wte__find_judge_shape(f, s->rows, s->dim);
     if ((s->evidence & whole) != whole || (s->evidence & TURNED)) return WTE_OK;
     if (f->m->config.reads || wte__name_is_outside(s->name, s->name_bytes)) return WTE_OK;
-    s->role = wte__name_hints_head(s->name, s->name_bytes) ? WTE_ROLE_HEAD : WTE_ROLE_INPUT;
+    const bool head = wte__name_hints_head(s->name, s->name_bytes) || wte__find_has_bias(f, s);
+    s->role = head ? WTE_ROLE_HEAD : WTE_ROLE_INPUT;
     s->rule = "no known name, but the table's shape";
     s->score = SCORE_SHAPE + weight_of(s->evidence);
     s->weak = true;
@@ -165,6 +166,8 @@ static wte_status judge_named(struct wte__find *f, const wte__name *name, struct
         s->outside = "the head of a GGUF file is called output.weight";
     if (!s->outside && !is_matrix) s->outside = "not a matrix";
     if (!s->outside && !usable) s->outside = "its elements are not whole bytes";
+    if (!s->outside && rule->kind == WTE_KIND_INPUT && wte__find_has_bias(f, s))
+        s->outside = "a linear layer: it has a bias for each row";
     if (s->outside) {
         s->role = WTE_ROLE_OTHER;
         return wte__find_add(f, s);
@@ -195,6 +198,8 @@ static wte_status judge_tensor(struct wte__find *f, uint64_t i)
     /* a table whose rows were never gathered is saved as an empty list: still the table */
     if (!is_matrix && t.rank == 1 && t.shape[0] == 0) is_matrix = true;
     wte__name name = wte__name_judge(t.name, t.name_bytes);
+    /* the table all the same, though it cannot be read: that is what its rows then tell */
+    if (name.rule && t.foreign_type) usable = true;
     if (wte_file_format(f->m->file) == WTE_FORMAT_NPY) numbers = true;
     if (is_matrix && usable && numbers) {
         f->matrices++;
@@ -376,6 +381,7 @@ static wte_status add_the_only(struct wte__find *f)
     wte__find_matrix_of(&t, &s.rows, &s.dim);
     s.role = WTE_ROLE_INPUT;
     s.rule = only ? only : "the only matrix in the file";
+    if (!only && wte__find_has_bias(f, &s)) return WTE_OK;
     s.score = SCORE_ONLY;
     return wte__find_add(f, &s);
 }

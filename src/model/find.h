@@ -58,6 +58,9 @@ wte_status wte__find_add(struct wte__find *f, const struct wte__scored *s);
 /* Whether a table of so many rows fits a vocabulary of `size` tokens, padded or not. */
 bool wte__find_near(uint64_t rows, uint64_t size);
 
+/* Whether a bias of its rows stands beside a matrix: then it is a linear layer, and no table. */
+bool wte__find_has_bias(const struct wte__find *f, const struct wte__scored *s);
+
 /* unnamed.c: matrices whose names no rule knows. */
 /* What there is beside a head that has the place of the input table. */
 enum wte__rival {

@@ -51,7 +51,13 @@ static wte_status read_architecture(wte__config *c, const wte__gguf *g, wte__are
 static wte_status read_id(const wte__gguf *g, const char *key, int64_t *out, wte_error *err)
 {
     uint64_t id;
+    int64_t value;
     bool found;
+    const wte__gguf_pair *pair = wte__gguf_find(g, key);
+    /* what exporters write for no id */
+    if (pair && pair->type != WTE__GGUF_ARRAY && wte__gguf_integer(g, pair, 0, &value) &&
+        (value == -1 || value == UINT32_MAX))
+        return wte__gguf_once(g, pair, err);
     WTE_TRY(wte__gguf_count(g, key, &id, &found, err));
     if (found && id <= INT64_MAX) *out = (int64_t)id;
     return WTE_OK;

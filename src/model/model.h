@@ -63,8 +63,8 @@ typedef struct wte__turned {
 /* adapter.c: what an adapter is made of. */
 typedef struct wte__adapter {
     wte_model_adapter said;
-    uint64_t *ids;
-    size_t cap;
+    uint64_t *ids[2]; /* said.token_ids, said.head_token_ids */
+    size_t cap[2];
 } wte__adapter;
 
 struct wte_model {
@@ -119,6 +119,7 @@ wte_status wte__config_params(wte__config *out, const void *data, uint64_t bytes
                               wte_error *err);
 bool wte__config_is_params(const wte_model_config *said);
 void wte__config_llmc(wte__config *out, const wte_file *f, const char *path);
+void wte__config_llama2c(wte__config *out, const wte_file *f, const char *path);
 /* As if there were no config.json. */
 void wte__config_none(wte__config *out);
 /* factor.c: work the factor out for a table of this type and width. */
@@ -134,8 +135,8 @@ void wte__adapter_clear(wte__adapter *a, const wte_allocator *allocator);
 /* Whether the model's file is an adapter's, by its name or its tensors; if so read what is there of
  * it and of adapter_config.json in the folder `side`. */
 wte_status wte__adapter_read(wte_model *m, const char *weights, const char *side, wte_error *err);
-/* m->no_input of an adapter without a table. */
-void wte__adapter_tell(wte_model *m);
+/* m->no_input of an adapter without a table; the head that it saves, or 0. */
+void wte__adapter_tell(wte_model *m, uint64_t head_rows, uint64_t head_dim);
 
 /* families.c */
 typedef struct wte__family {
@@ -156,6 +157,9 @@ wte_status wte__find_named(const wte_file *file, const char *name, uint64_t *out
 
 /* bias.c: the head's bias, once the tables are found. */
 wte_status wte__bias_find(wte_model *m, wte_error *err);
+
+/* project.c: the projections around a table that is narrower than the model. */
+wte_status wte__project_find(wte_model *m, wte_error *err);
 
 /* draft.c: which tokens the rows of a draft head are, once the tables are found. */
 wte_status wte__draft_find(wte_model *m, wte_error *err);

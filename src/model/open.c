@@ -32,7 +32,10 @@ static wte_status read_own_config(wte_model *m, const wte__place *p, wte_error *
     if (!kept) return wte__no_memory(err, strlen(p->weights), "a path");
     if (wte_file_format(m->file) == WTE_FORMAT_GGUF)
         return wte__config_gguf(&m->config, m->file, kept, &m->arena, err);
-    wte__config_llmc(&m->config, m->file, kept);
+    if (wte_file_format(m->file) == WTE_FORMAT_LLMC)
+        wte__config_llmc(&m->config, m->file, kept);
+    else
+        wte__config_llama2c(&m->config, m->file, kept);
     return WTE_OK;
 }
 
@@ -40,7 +43,8 @@ static wte_status read_config(wte_model *m, const wte__place *p, wte_error *err)
 {
     char path[WTE_LIMIT_PATH];
     const wte_format format = wte_file_format(m->file);
-    if (format == WTE_FORMAT_GGUF || format == WTE_FORMAT_LLMC) return read_own_config(m, p, err);
+    if (format == WTE_FORMAT_GGUF || format == WTE_FORMAT_LLMC || format == WTE_FORMAT_LLAMA2C)
+        return read_own_config(m, p, err);
     char *text = NULL;
     uint64_t bytes = 0;
     bool there, params = false;

@@ -1,6 +1,6 @@
 /* What stands in the place of a config.json elsewhere: params.json, which Meta's and Mistral's own
- * files have beside them, and the header of a checkpoint of llm.c. Both name the sizes of the table
- * alone. */
+ * files have beside them, and the headers of checkpoints of llm.c and llama2.c. They name the sizes
+ * of the table alone, and whether it is the head. */
 #include <string.h>
 
 #include "base/error.h"
@@ -76,4 +76,21 @@ void wte__config_llmc(wte__config *out, const wte_file *f, const char *path)
     out->said.tie_rule = "llm.c computes its logits with wte: tied by design";
     out->head_class = WTE__HEAD_EXPECTED;
     out->head_why = "llm.c trains GPT-2, which has one";
+}
+
+void wte__config_llama2c(wte__config *out, const wte_file *f, const char *path)
+{
+    const bool tied = number_of(f, "shared_classifier") != 0;
+    wte__config_none(out);
+    out->said.path = path;
+    out->said.model_type = "llama";
+    out->said.vocab_size = number_of(f, "vocab_size");
+    out->said.hidden_size = number_of(f, "dim");
+    out->said.tied = tied;
+    out->said.tie_top = tied ? WTE_FLAG_TRUE : WTE_FLAG_FALSE;
+    out->said.tie_decided = true;
+    out->said.tie_rule = tied ? "llama2.c: the header says that the table is the head"
+                              : "llama2.c: the header says that a head is stored";
+    out->head_class = WTE__HEAD_EXPECTED;
+    out->head_why = "llama2.c trains Llamas, which have one";
 }

@@ -10,12 +10,18 @@
 /* How surely an entry means a module. */
 enum way { NOT = 0, BY_CLASS, BY_PATTERN, BY_MODULE, BY_PATH };
 
-/* The name of an entry less ".weight"; of GPTQ's `dynamic` object less "dynamic.". */
+/* Objects in which tools put what they say of single modules: GPTQModel, AutoRound, others. */
+static const char *const objects[] = { "dynamic.",   "extra_config.", "overrides.",
+                                       "per_layer.", "layer_config.", "module_config." };
+
+/* The name of an entry less ".weight", and less the object that it stood in. */
 static size_t name_of(const wte__quant_path *p, const char **name)
 {
-    static const char object[] = "dynamic.";
     *name = p->name;
-    if (strncmp(p->name, object, sizeof object - 1) == 0) *name += sizeof object - 1;
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        const size_t n = strlen(objects[i]);
+        if (strncmp(p->name, objects[i], n) == 0) *name = p->name + n;
+    }
     const size_t n = strlen(*name);
     const char *suffix = wte__code_suffix(*name, n);
     return suffix ? n - strlen(suffix) : n;

@@ -33,6 +33,7 @@ static const wte__rule rules[] = {
     { S("token_embeddings"), INPUT, 100, 0, "token table of openelm" },
     { S("token_embedding"), INPUT, 100, 0, "token table of clip, whisper's own files" },
     { S("token_embedding_table"), INPUT, 100, 0, "token table of a teaching model" },
+    { S("token_embedding_table"), INPUT, 100, BARE | WHOLE, "token table of llama2.c" },
     { S("tok_emb"), INPUT, 100, 0, "token table of a teaching model" },
     { S("tokens_embed"), INPUT, 100, 0, "token table of openai-gpt" },
     { S("word_embedding"), INPUT, 100, 0, "token table of xlnet" },
@@ -78,6 +79,7 @@ static const wte__rule rules[] = {
     { S("syn0"), INPUT, 90, WHOLE | BARE, "vectors of words (skip-gram)" },
     /* output heads */
     { S("lm_head"), HEAD, 100, 0, "output head of most decoders" },
+    { S("wcls"), HEAD, 100, BARE | WHOLE, "output head of llama2.c" },
     { S("lm_head.linear"), HEAD, 100, 0, "output head of phi-2's old files" },
     { S("lm_head.decoder"), HEAD, 100, 0, "output head of roberta and kin" },
     { S("lm_head.out_proj"), HEAD, 100, 0, "output head of t5gemma" },
@@ -178,6 +180,9 @@ static const wte__rule rules[] = {
     { S("embedding_hidden_mapping_in"), WTE_KIND_PROJECT_IN, 0, 0,
       "projection of the looked-up row" },
     { S("embeddings_project"), WTE_KIND_PROJECT_IN, 0, 0, "projection of the looked-up row" },
+    { S("embed_proj"), WTE_KIND_PROJECT_IN, 0, 0, "projection of the looked-up row" },
+    { S("project_in_dim"), WTE_KIND_PROJECT_IN, 0, 0, "projection of the looked-up row" },
+    { S("project_out_dim"), WTE_KIND_PROJECT_OUT, 0, 0, "projection before the head" },
     { S("project_in"), WTE_KIND_PROJECT_IN, 0, 0, "projection of the looked-up row" },
     { S("project_out"), WTE_KIND_PROJECT_OUT, 0, 0, "projection before the head" },
 };

@@ -11,6 +11,30 @@
 #define POINTS_TALL 10 /* more rows than columns */
 #define POINTS_HEAD 10 /* the head's rows, or its width */
 
+bool wte__find_has_bias(const struct wte__find *f, const struct wte__scored *s)
+{
+    static const char leaf[] = ".bias";
+    const char *suffix = wte__code_suffix(s->name, s->name_bytes);
+    char name[256];
+    uint64_t i;
+    wte_tensor t;
+    const uint64_t stem = s->name_bytes - (suffix ? strlen(suffix) : 0);
+    if (!suffix || stem + sizeof leaf > sizeof name) return false;
+    memcpy(name, s->name, (size_t)stem);
+    memcpy(name + stem, leaf, sizeof leaf);
+    return wte_file_find(f->m->file, name, stem + sizeof leaf - 1, &i, NULL) == WTE_OK &&
+           wte_file_tensor(f->m->file, i, &t, NULL) == WTE_OK && t.rank == 1 &&
+           t.shape[0] == s->rows;
+}
+
+/* Tables of a graph: known as what stands beside a token table, and all that there is without one.
+ */
+static bool is_graph(const wte__rule *rule)
+{
+    return strcmp(rule->stem, "entity_embeddings") == 0 ||
+           strcmp(rule->stem, "rel_embeddings") == 0;
+}
+
 /* Whether a tensor is a matrix of numbers, or of packed codes, that no rule knows; or one of a list
  * of tables (factor models have one for each feature), whatever they are called. */
 static bool is_unnamed(const wte_tensor *t, struct wte__scored *s)
@@ -23,6 +47,7 @@ static bool is_unnamed(const wte_tensor *t, struct wte__scored *s)
     const bool numbers = t->dtype != WTE_BOOL && t->dtype != WTE_C64;
     if (!matrix || !usable || !numbers || s->dim < 2 || s->rows < 2) return false;
     const wte__name judged = wte__name_judge(t->name, t->name_bytes);
+    if (judged.rule && !judged.outside && is_graph(judged.rule)) return true;
     return !judged.rule || (wte__role_of(judged.rule->kind) == WTE_ROLE_INPUT && judged.outside &&
                             wte__name_is_listed(t->name, t->name_bytes));
 }
@@ -131,7 +156,8 @@ wte_status wte__find_offer(struct wte__find *f)
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
         if (!is_unnamed(&t, &s)) continue;
         const bool listed = wte__name_is_listed(t.name, t.name_bytes) && has_word_of_a_table(&t);
-        if (!listed && wte__name_is_outside(t.name, t.name_bytes)) continue;
+        const bool graph = wte__name_judge(t.name, t.name_bytes).rule && !listed;
+        if (!listed && !graph && wte__name_is_outside(t.name, t.name_bytes)) continue;
         const bool packed = wte__code_suffix(t.name, t.name_bytes) != NULL;
         if ((!is_fractional(&t) && !packed) || is_candidate(f, i)) continue;
         s.tensor = i;

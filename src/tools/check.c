@@ -285,6 +285,8 @@ static wte_status run(wte__checking *k)
     WTE_TRY(wte__check_tie(k));
     WTE_TRY(wte__check_adapter(k));
     WTE_TRY(wte__check_files(k));
+    WTE_TRY(wte__check_twins(k));
+    WTE_TRY(wte__check_gguf(k, k->file, wte__repair_fetch(k)));
     WTE_TRY(check_rows(k));
     wte_check *r = k->report;
     wte__check_sort(r);

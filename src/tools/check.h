@@ -150,6 +150,9 @@ wte_status wte__check_sizes(wte__checking *k);   /* check_sizes.c */
 wte_status wte__check_tie(wte__checking *k);     /* check_tie.c */
 wte_status wte__check_adapter(wte__checking *k); /* check_adapter.c */
 wte_status wte__check_files(wte__checking *k);   /* check_files.c */
+wte_status wte__check_twins(wte__checking *k);   /* check_twins.c: tokens that look alike */
+/* check_gguf.c: what a GGUF file's metadata say (nothing of others); repair: NULL is E_MEMORY */
+wte_status wte__check_gguf(wte__checking *k, const wte_file *f, const char *repair);
 /* check_scan.c; scan_init gives room for 3 bytes a row at flags, all zero */
 wte_status wte__scan_init(wte__checking *k, wte__scan *scan, uint64_t rows);
 wte_status wte__scan_run(wte__checking *k, const wte_rows *rows, wte__scan *out);

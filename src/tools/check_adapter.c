@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "model/model.h"
 #include "tools/check.h"
 
 typedef struct beside {
@@ -16,7 +17,9 @@ typedef struct beside {
     const wte_vocab *vocab;              /* the adapter's, or NULL */
     const wte_model_table *input, *head; /* that it saves whole, or NULL */
     uint64_t rows, dim;                  /* of the table that it saves or changes; 0 = neither */
+    uint64_t head_rows, head_dim;        /* the same of the head */
     const char *name;                    /* of its folder, safe */
+    bool disagrees;                      /* no base takes all that it saves */
 } beside;
 
 static wte_status begin(beside *b, wte__checking *k)
@@ -35,10 +38,11 @@ static wte_status begin(beside *b, wte__checking *k)
     if (wte_model_input(b->model, &b->input, NULL) != WTE_OK) b->input = NULL;
     /* a head that is saved alone serves as input elsewhere */
     if (b->input && b->head && b->input->tensor == b->head->tensor) b->input = NULL;
-    const wte_model_table *table = b->input ? b->input : b->head;
-    b->rows = table ? table->rows : b->said->lora_rows;
-    b->dim = table ? table->dim : b->said->lora_dim;
-    if (!b->dim) b->dim = b->said->token_dim;
+    const wte_model_adapter *a = b->said;
+    b->rows = b->input ? b->input->rows : a->lora_rows;
+    b->dim = b->input ? b->input->dim : a->lora_dim ? a->lora_dim : a->token_dim;
+    b->head_rows = b->head ? b->head->rows : a->lora_head_rows;
+    b->head_dim = b->head ? b->head->dim : a->lora_head_dim ? a->lora_head_dim : a->head_token_dim;
     wte__show(shown, path, strlen(path));
     b->name = wte__arena_text(&k->report->arena, shown, strlen(shown));
     return b->name ? WTE_OK : wte__no_memory(k->err, sizeof shown, "a name");
@@ -61,24 +65,75 @@ static const char *fetch_base(const beside *b)
     return base ? wte__repair_shell(b->k, "huggingface-cli download %s", base) : NULL;
 }
 
+/* Ids from `from` on, below `to`. */
+static wte__seen ids_between(uint64_t from, uint64_t to)
+{
+    wte__seen seen = { 0 };
+    for (uint64_t id = from; id < to && seen.count < WTE_FINDING_IDS; id++)
+        wte__seen_add(&seen, id);
+    seen.count = to > from ? to - from : 0;
+    return seen;
+}
+
+/* Two tables of the adapter that no base takes together. */
+static wte_status check_agreement(beside *b, bool *agree)
+{
+    wte__checking *k = b->k;
+    const wte_check_facts *f = &k->report->facts;
+    const uint64_t base_head = k->head ? k->head->rows : f->table_rows;
+    *agree = !b->rows || !b->head_rows || b->rows == b->head_rows ||
+             (b->rows == f->table_rows && b->head_rows == base_head);
+    if (*agree) return WTE_OK;
+    const bool more = b->rows > b->head_rows;
+    const wte__seen seen =
+        more ? ids_between(b->head_rows, b->rows) : ids_between(b->rows, b->head_rows);
+    const size_t before = k->report->n;
+    return mark(k, before,
+                wte__check_add(k, WTE__CODE_ADAPTER_ROWS, b->name, &seen, "",
+                               "the adapter's table has %" PRIu64 " rows and its head %" PRIu64
+                               ": no base takes both (the base has %" PRIu64 ")",
+                               b->rows, b->head_rows, f->table_rows));
+}
+
+/* Tokens of the adapter beyond all that it saves itself. */
+static wte_status check_new_tokens(beside *b, uint64_t rows, uint64_t tokens)
+{
+    wte__checking *k = b->k;
+    const size_t before = k->report->n;
+    if (tokens <= rows) return WTE_OK;
+    const wte__seen seen = ids_between(rows, tokens);
+    return mark(k, before,
+                wte__check_add(k, WTE__CODE_ADAPTER_ROWS, b->name, &seen, "",
+                               "its tokenizer has ids 0..%" PRIu64
+                               ", but what it saves has %" PRIu64 " rows: %" PRIu64
+                               " ids have none",
+                               tokens - 1, rows, seen.count));
+}
+
 static wte_status check_rows(beside *b)
 {
     wte__checking *k = b->k;
     wte_check_facts *f = &k->report->facts;
     const uint64_t tokens = b->vocab ? wte_vocab_size(b->vocab) : 0;
+    /* a head alone is compared with the base's head */
+    const uint64_t base_rows = !b->rows && b->head_rows && k->head ? k->head->rows : f->table_rows;
+    const uint64_t rows = b->rows ? b->rows : b->head_rows;
+    bool agree;
+    f->adapter_needs = rows ? rows : tokens > f->table_rows ? tokens : f->table_rows;
+    if (rows && base_rows == rows) f->adapter_needs = f->table_rows;
+    if (b->rows && b->head_rows > f->adapter_needs) f->adapter_needs = b->head_rows;
+    WTE_TRY(check_agreement(b, &agree));
+    if (rows) WTE_TRY(check_new_tokens(b, rows > b->head_rows ? rows : b->head_rows, tokens));
+    b->disagrees = !agree;
+    if (!agree || f->adapter_needs == f->table_rows) return WTE_OK;
+    const wte__seen seen = ids_between(f->table_rows, f->adapter_needs);
     const size_t before = k->report->n;
-    wte__seen seen = { 0 };
-    f->adapter_needs = b->rows ? b->rows : tokens > f->table_rows ? tokens : f->table_rows;
-    if (f->adapter_needs == f->table_rows) return WTE_OK;
-    for (uint64_t id = f->table_rows; id < f->adapter_needs && seen.count < WTE_FINDING_IDS; id++)
-        wte__seen_add(&seen, id);
-    if (f->adapter_needs > f->table_rows) seen.count = f->adapter_needs - f->table_rows;
     /* a base of more rows was not the one: cutting it would lose rows that are trained */
     const char *repair =
         f->adapter_needs > f->table_rows
             ? wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", f->adapter_needs)
             : fetch_base(b);
-    if (!b->rows)
+    if (!rows)
         return mark(k, before,
                     wte__check_add(k, WTE__CODE_ADAPTER_ROWS, b->name, &seen, repair,
                                    "its tokenizer has ids 0..%" PRIu64 ", the base has %" PRIu64
@@ -86,41 +141,72 @@ static wte_status check_rows(beside *b)
                                    tokens - 1, f->table_rows, seen.count));
     return mark(k, before,
                 wte__check_add(k, WTE__CODE_ADAPTER_ROWS, b->name, &seen, repair,
-                               "the adapter's table has %" PRIu64 " rows, the base's %" PRIu64
+                               "the adapter's %s has %" PRIu64 " rows, the base's %" PRIu64
                                ": the base must have %" PRIu64 " rows before it is loaded",
-                               b->rows, f->table_rows, f->adapter_needs));
+                               b->rows ? "table" : "head", rows, base_rows, f->adapter_needs));
 }
 
 static wte_status check_width(beside *b)
 {
     const wte_check_facts *f = &b->k->report->facts;
-    if (!b->dim || b->dim == f->dim) return WTE_OK;
-    return wte__check_add(
-        b->k, WTE__CODE_ADAPTER_WIDTH, b->name, NULL, fetch_base(b),
-        "rows of the adapter have %" PRIu64 " numbers, those of the base %" PRIu64, b->dim, f->dim);
+    const uint64_t head = b->k->head ? b->k->head->dim : f->dim;
+    if (b->dim && b->dim != f->dim)
+        return wte__check_add(b->k, WTE__CODE_ADAPTER_WIDTH, b->name, NULL, fetch_base(b),
+                              "rows of the adapter have %" PRIu64
+                              " numbers, those of the base %" PRIu64,
+                              b->dim, f->dim);
+    if (!b->head_dim || b->head_dim == head) return WTE_OK;
+    return wte__check_add(b->k, WTE__CODE_ADAPTER_WIDTH, b->name, NULL, fetch_base(b),
+                          "rows of the adapter's head have %" PRIu64
+                          " numbers, those of the base's %" PRIu64,
+                          b->head_dim, head);
 }
 
-static wte_status check_ids(beside *b)
+/* Replacement rows, of the embedding or of the head, and the ids whose rows they are. */
+struct replaced {
+    const char *what;
+    const uint64_t *ids;
+    uint64_t n, rows; /* ids, and rows that are saved for them */
+};
+
+static wte_status check_replaced(beside *b, const struct replaced *r)
 {
     wte__checking *k = b->k;
     wte__seen seen = { 0 };
     const uint64_t rows = k->report->facts.adapter_needs;
     uint64_t most = 0;
-    for (uint64_t i = 0; i < b->said->n_token_ids; i++) {
-        if (b->said->token_ids[i] < rows) continue;
-        wte__seen_add(&seen, b->said->token_ids[i]);
-        if (b->said->token_ids[i] > most) most = b->said->token_ids[i];
+    const size_t before = k->report->n;
+    if (r->rows && r->n && r->rows != r->n)
+        WTE_TRY(wte__check_add(k, WTE__CODE_ADAPTER_IDS, b->name, NULL, "",
+                               "it saves %" PRIu64
+                               " replacement rows%s, and its config names %" PRIu64
+                               " token ids for them",
+                               r->rows, r->what, r->n));
+    for (uint64_t i = 0; i < r->n; i++) {
+        if (r->ids[i] < rows) continue;
+        wte__seen_add(&seen, r->ids[i]);
+        if (r->ids[i] > most) most = r->ids[i];
     }
     if (!seen.count) return WTE_OK;
-    const size_t before = k->report->n;
     const char *repair =
         most < UINT64_MAX ? wte__repair_model(k, "m.resize_token_embeddings(%" PRIu64 ")", most + 1)
                           : wte__repair_fetch(k);
     return mark(k, before,
                 wte__check_add(k, WTE__CODE_ADAPTER_IDS, b->name, &seen, repair,
-                               "%" PRIu64 " of its %" PRIu64 " token ids have no row: the largest "
+                               "%" PRIu64 " of its %" PRIu64
+                               " token ids%s have no row: the largest "
                                "is %" PRIu64 ", the base has %" PRIu64 " rows",
-                               seen.count, b->said->n_token_ids, most, rows));
+                               seen.count, r->n, r->what, most, rows));
+}
+
+static wte_status check_ids(beside *b)
+{
+    const wte_model_adapter *a = b->said;
+    const struct replaced input = { "", a->token_ids, a->n_token_ids, a->token_rows };
+    const struct replaced head = { " of the head", a->head_token_ids, a->n_head_token_ids,
+                                   a->head_token_rows };
+    WTE_TRY(check_replaced(b, &input));
+    return check_replaced(b, &head);
 }
 
 /* Tokens --------------------------------------------------------------------------------------- */
@@ -173,13 +259,60 @@ static wte_status check_tokens(beside *b, const wte__seen *differ, uint64_t comm
 
 /* The tie -------------------------------------------------------------------------------------- */
 
+/* Whether a head has the numbers of the base's table: then nothing is replaced. */
+static wte_status is_base_table(const beside *b, const wte_model_table *head, bool *same)
+{
+    const wte_model_table *input = b->k->input;
+    wte_tie_options opt = WTE_TIE_OPTIONS_INIT;
+    wte__difference d;
+    *same = false;
+    if (input->rows != head->rows || input->dim != head->dim) return WTE_OK;
+    if (!wte_dtype_converts(input->dtype) || !wte_dtype_converts(head->dtype)) return WTE_OK;
+    opt.pool = b->k->opt.pool;
+    opt.progress = b->k->opt.progress;
+    opt.allocator = b->k->opt.allocator;
+    WTE_TRY(wte__rows_compare(&input->source, &head->source, input->rows, &opt, &d, b->k->err));
+    *same = d.rows == 0;
+    return WTE_OK;
+}
+
+/* Of a tied base the adapter changes the head and not the table. */
+static wte_status check_head_alone(beside *b)
+{
+    static const char untie[] =
+        "m.config.tie_word_embeddings = False; o = m.get_output_embeddings(); "
+        "o.weight = type(o.weight)(o.weight.detach().clone())";
+    wte__checking *k = b->k;
+    const wte_model_adapter *a = b->said;
+    const uint64_t rows = k->report->facts.adapter_needs;
+    bool same = false;
+    if (b->head) WTE_TRY(is_base_table(b, b->head, &same));
+    if (same) return WTE_OK;
+    if (b->head)
+        return wte__check_add(k, WTE__CODE_ADAPTER_UNTIES, b->name, NULL,
+                              wte__repair_merge(k, wte_model_path(b->model),
+                                                rows == k->report->facts.table_rows ? 0 : rows),
+                              "the base is tied, and the adapter replaces the head alone (%" PRIu64
+                              " x %" PRIu64 ")",
+                              b->head->rows, b->head->dim);
+    return wte__check_add(k, WTE__CODE_ADAPTER_UNTIES, b->name, NULL,
+                          wte__repair_model(k, "%s", untie),
+                          "the base is tied, and the adapter changes %s alone: merged into the one "
+                          "matrix it changes the table as well",
+                          a->lora_head ? "the head" : "rows of the head");
+}
+
 static wte_status check_tie(beside *b)
 {
     wte__checking *k = b->k;
     wte_tie_options opt = WTE_TIE_OPTIONS_INIT;
     wte_tie tie;
-    if (!b->input || !b->head || !k->wanted[WTE__CODE_ADAPTER_UNTIES]) return WTE_OK;
+    const wte_model_adapter *a = b->said;
+    if (!k->wanted[WTE__CODE_ADAPTER_UNTIES] || b->disagrees) return WTE_OK;
     if (!k->has_tie || !(k->tie.tied || (k->config->tied && k->config->tie_decided))) return WTE_OK;
+    const bool table = b->input || a->lora_input || a->token_rows;
+    if (!table && (b->head || a->lora_head || a->head_token_rows)) return check_head_alone(b);
+    if (!b->input || !b->head) return WTE_OK;
     opt.pool = k->opt.pool;
     opt.progress = k->opt.progress;
     opt.allocator = k->opt.allocator;
@@ -237,24 +370,46 @@ static wte_status check_base(beside *b)
 
 /* What it is ----------------------------------------------------------------------------------- */
 
+/* "; and the rows ..." of what changes the head. */
+static void put_head_changes(const beside *b, char *text, size_t cap)
+{
+    const wte_model_adapter *a = b->said;
+    text[0] = '\0';
+    if (!b->head && a->lora_head)
+        snprintf(text, cap, ", changes a head of %" PRIu64 " x %" PRIu64 " by rank %" PRIu64,
+                 a->lora_head_rows, a->lora_head_dim, a->lora_head_rank);
+    else if (!b->head && a->head_token_rows)
+        snprintf(text, cap, ", saves the head's rows of %" PRIu64 " tokens", a->head_token_rows);
+}
+
 static void put_tables(const beside *b, char *text, size_t cap)
 {
     const wte_model_table *in = b->input, *out = b->head;
     const wte_model_adapter *a = b->said;
+    char head[80];
+    put_head_changes(b, head, sizeof head);
     if (in && out)
         snprintf(text, cap,
                  "saves a table of %" PRIu64 " x %" PRIu64 " and a head of %" PRIu64 " x %" PRIu64,
                  in->rows, in->dim, out->rows, out->dim);
+    else if (out && a->lora_input)
+        snprintf(text, cap,
+                 "changes a table of %" PRIu64 " x %" PRIu64 " by rank %" PRIu64
+                 " and saves a head of %" PRIu64 " x %" PRIu64,
+                 a->lora_rows, a->lora_dim, a->lora_rank, out->rows, out->dim);
     else if (in || out)
-        snprintf(text, cap, "saves a %s of %" PRIu64 " x %" PRIu64 " and no %s",
+        snprintf(text, cap, "saves a %s of %" PRIu64 " x %" PRIu64 " and no %s%s",
                  in ? "table" : "head", in ? in->rows : out->rows, in ? in->dim : out->dim,
-                 in ? "head" : "table");
+                 in ? "head" : "table", head);
     else if (a->lora_input)
         snprintf(text, cap,
-                 "changes a table of %" PRIu64 " x %" PRIu64 " by rank %" PRIu64 " and saves none",
-                 a->lora_rows, a->lora_dim, a->lora_rank);
+                 "changes a table of %" PRIu64 " x %" PRIu64 " by rank %" PRIu64
+                 " and saves none%s",
+                 a->lora_rows, a->lora_dim, a->lora_rank, head);
     else if (a->token_rows)
-        snprintf(text, cap, "saves the rows of %" PRIu64 " tokens", a->token_rows);
+        snprintf(text, cap, "saves the rows of %" PRIu64 " tokens%s", a->token_rows, head);
+    else if (*head)
+        snprintf(text, cap, "%s and saves no table", head + 2);
     else
         snprintf(text, cap, "saves nothing of the embedding");
 }

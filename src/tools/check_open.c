@@ -98,6 +98,17 @@ static wte_status tell_all(told *t, const char *path, const wte_error *why)
                           NULL, "", "%s", why->message);
 }
 
+/* A GGUF file that opens, though no model is in it: its metadata may be why. */
+static wte_status tell_metadata(told *t, const char *path, wte_file_options *opt)
+{
+    wte_file *f = NULL;
+    opt->shards = NULL;
+    if (wte_file_open(path, opt, &f, NULL) != WTE_OK) return WTE_OK;
+    const wte_status status = wte__check_gguf(t->k, f, t->repair);
+    wte_file_free(f);
+    return status;
+}
+
 /* wte__repair_fetch for a model that is not open. */
 static const char *fetch(wte__checking *k, const char *path)
 {
@@ -146,6 +157,7 @@ wte_status wte_check_unopened(const char *path, const wte_model_options *model,
     if (status == WTE_OK && opened == WTE_OK)
         status = wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s: opens", path);
     if (status == WTE_OK) status = tell_all(&t, path, &why);
+    if (status == WTE_OK) status = tell_metadata(&t, path, &file);
     wte_model_free(m);
     if (status == WTE_OK) {
         wte__check_sort(k.report);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "format/gguf.h"
 #include "format/parts.h"
 #include "model/model.h"
 #include "tools/check.h"
@@ -36,8 +37,10 @@ static wte_status check_table(wte__checking *k)
         uint64_t tensor;
         const bool mapped = found && wte_file_find(k->file, "mapping", 7, &tensor, NULL) == WTE_OK;
         const char *word = wte__repair_word(k, wte_model_path(k->m));
-        const char *repair = !word   ? NULL
-                             : found ? wte__repair_fetch(k)
+        char kind[WTE__GGUF_KIND]; /* of which no tensor could be the table */
+        const char *repair = !word                            ? NULL
+                             : *wte__gguf_kind(k->file, kind) ? ""
+                             : found                          ? wte__repair_fetch(k)
                                      : wte__repair_shell(k, "wte check %s --tensor NAME", word);
         return wte__check_add(k, mapped ? WTE__CODE_MAPPING_RANGE : WTE__CODE_TABLE_MISSING, model,
                               NULL, repair, "%s", why.message);

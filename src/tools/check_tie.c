@@ -91,11 +91,12 @@ static wte_status check_conflict(wte__checking *k)
         k->has_tie && k->tie.verdict != WTE_TIE_INDEPENDENT && k->tie.verdict != WTE_TIE_IMPOSSIBLE;
     const char *right = tied ? "true" : "false";
     char key[96];
-    const bool top_wrong = strcmp(flag_text(c->tie_top), right) != 0;
+    const bool top_wrong = c->tie_top != (tied ? WTE_FLAG_TRUE : WTE_FLAG_FALSE);
     snprintf(key, sizeof key, "%.60s%stie_word_embeddings", top_wrong ? "" : c->tie_nested_at,
              top_wrong ? "" : ".");
+    const bool loads = tied || !k->has_tie || !k->head || head_loads(k);
     return wte__check_add(k, WTE__CODE_TIE_FLAG_CONFLICT, "config.json", NULL,
-                          wte__repair_config(k, key, right),
+                          loads ? wte__repair_config(k, key, right) : "",
                           "tie_word_embeddings is %s at the top and %s in %.60s; the bytes say %s",
                           flag_text(c->tie_top), flag_text(c->tie_nested), c->tie_nested_at, right);
 }
@@ -107,8 +108,9 @@ static wte_status check_absent(wte__checking *k, const char *key)
     if (!c->path[0] || c->tie_decided || k->tie.verdict == WTE_TIE_HEADLESS ||
         wte__config_is_params(c))
         return WTE_OK;
+    const bool loads = k->tie.tied || !k->head || head_loads(k);
     return wte__check_add(k, WTE__CODE_TIE_FLAG_ABSENT, "config.json", NULL,
-                          wte__repair_config(k, key, k->tie.tied ? "true" : "false"),
+                          loads ? wte__repair_config(k, key, k->tie.tied ? "true" : "false") : "",
                           "no flag is stored and the family is not known: %s", c->tie_rule);
 }
 

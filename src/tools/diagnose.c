@@ -135,13 +135,13 @@ static void finish_case(job *j, wte__case *k)
 
 /* Search --------------------------------------------------------------------------------------- */
 
-/* The cases that nothing explains yet; returns how many. */
+/* The cases that nothing explains yet, but perhaps an unknown factor; returns how many. */
 static size_t unexplained(job *j, size_t n, wte__case *left[BATCH])
 {
     size_t n_left = 0;
     for (size_t i = 0; i < n; i++) {
         const wte__given *g = &j->cases[i].given;
-        if (wte__tally_explained(&j->cases[i].tally) || g->zeros == g->n) continue;
+        if (wte__tally_settled(&j->cases[i].tally) || g->zeros == g->n) continue;
         left[n_left++] = &j->cases[i];
     }
     return n_left;

@@ -104,6 +104,9 @@ typedef struct wte__tally {
 } wte__tally;
 void wte__tally_offer(wte__tally *t, const wte__entry *entry);
 bool wte__tally_explained(const wte__tally *t);
+/* The same by something better than a factor that nobody knows: other tables need not be looked at.
+ */
+bool wte__tally_settled(const wte__tally *t);
 wte__entry wte__entry_make(const wte__given *g, const wte__row *row, const wte__rule *rule,
                            uint32_t order, const wte__fit *fit);
 

@@ -1,5 +1,6 @@
 /* A vector that somebody got, made ready to compare: widened, its telling columns picked, its
  * tolerance and its power as evidence known. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -92,18 +93,35 @@ static bool all_of_type(const wte__given *g, wte_dtype type)
 /* An unrelated number is taken to lie anywhere within one root mean square of the vector's numbers,
  * on the values that the table's type has; a change that moves numbers by less, anywhere within
  * what it moves them by. Zeros say nothing: many tables are full of them. */
+/* The largest power of two that all numbers are multiples of: whole numbers, and others of few
+ * digits, fit each other by luck far more often than their type's spacing says. */
+static double common_unit(const wte__given *g)
+{
+    int least = INT_MAX;
+    for (size_t c = 0; c < g->n; c++) {
+        int exponent;
+        if (g->value[c] == 0 || !isfinite(g->value[c])) continue;
+        double x = frexp(fabs(g->value[c]), &exponent); /* 53 bits behind the point */
+        for (exponent -= 53, x = ldexp(x, 53); exponent < least && fmod(x, 2) == 0; x /= 2)
+            exponent++;
+        if (exponent < least) least = exponent;
+    }
+    return least == INT_MAX ? 0 : ldexp(1, least);
+}
+
 double wte__evidence(const wte__given *g, const wte__rule *rule, double factor)
 {
     const bool narrows = rule && rule->change == WTE_LABEL_NARROWED;
     const bool measured = rule && wte__is_measured(rule);
     const bool divides = rule && rule->change == WTE_LABEL_NORMALISED;
     const wte__grid narrow = wte__grid_of(narrows ? rule->type : WTE_F64);
+    const double unit = measured ? common_unit(g) : 0;
     double sum = 0, most = 0;
     for (size_t c = 0; c < g->n; c++) {
         const double x = g->value[c];
         if (x == 0 || !isfinite(x)) continue;
-        const double room =
-            fmax(wte__tolerance(g, &g->tolerance, c), wte__spacing(&g->stored, x) / 2);
+        const double room = fmax(
+            fmax(wte__tolerance(g, &g->tolerance, c), wte__spacing(&g->stored, x) / 2), unit / 2);
         double spread = g->root_mean_square;
         if (narrows) spread = fmin(spread, wte__spacing(&narrow, x) / 2);
         if (measured || divides) spread = fmin(spread, fabs(x - x / factor));

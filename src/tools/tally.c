@@ -10,10 +10,17 @@ static bool fits(const wte_guess *g)
     return g->n > 0 && g->fits == g->n;
 }
 
+/* A factor that was measured, and that neither the model nor its width explains. */
+static bool is_measured(const wte_guess *g)
+{
+    return g->change == WTE_LABEL_SCALED && g->power == 0;
+}
+
 /* Of two explanations that both fit the simpler one is better: fewer things went wrong. */
 static int32_t things_wrong(const wte_guess *g)
 {
     const bool changed = g->change != WTE_LABEL_UNKNOWN;
+    if (is_measured(g)) return g->label == WTE_LABEL_SCALED ? 10 : 11;
     switch (g->label) {
     case WTE_LABEL_MATCH: return 0;
     case WTE_LABEL_OTHER_ROW: return changed ? 6 : 1;
@@ -33,7 +40,7 @@ static int32_t things_wrong(const wte_guess *g)
     case WTE_LABEL_NONFINITE:
     case WTE_LABEL_FORCE_INT: break;
     }
-    return 10;
+    return 12;
 }
 
 /* < 0: a is better; 0 only for the same hypothesis in the same form. */
@@ -115,6 +122,11 @@ void wte__tally_offer(wte__tally *t, const wte__entry *entry)
 bool wte__tally_explained(const wte__tally *t)
 {
     return fits(&t->best.guess);
+}
+
+bool wte__tally_settled(const wte__tally *t)
+{
+    return fits(&t->best.guess) && !is_measured(&t->best.guess);
 }
 
 static wte_label label_of(const wte__row *row, const wte__rule *rule)

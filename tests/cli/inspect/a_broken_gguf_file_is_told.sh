@@ -11,3 +11,4 @@ split = seeds_gguf.File().pair("split.no", seeds_gguf.U16, 1).pair("split.count"
 open("m-00002-of-00003.gguf", "wb").write(split.bytes())
 END
 for f in cut claims newer m-00002-of-00003; do run wte inspect $f.gguf; done
+run wte lookup newer.gguf 1

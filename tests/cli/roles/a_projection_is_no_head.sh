@@ -8,8 +8,14 @@ config = {"model_type": "siglip", "architectures": ["SiglipModel"], "text_config
 model("m", {table_name: tensor(trained(20, 8)), head_name: tensor(trained(8, 8)), "text_model.head.bias": ("F32", [8], f32([[0] * 8]))}, config)
 small = {"model_type": "llama", "vocab_size": 20, "hidden_size": 8, "tie_word_embeddings": True}
 model("cut", {EMBED: tensor(trained(20, 8)), HEAD: tensor(trained(12, 8))}, small)
+two = {"model_type": "llava", "tie_word_embeddings": False, "text_config": small}
+model("conflict", {EMBED: tensor(trained(20, 8)), HEAD: tensor(trained(12, 8))}, two)
+absent = {"model_type": "unheard-of", "vocab_size": 20, "hidden_size": 8}
+model("absent", {EMBED: tensor(trained(20, 8)), HEAD: tensor(trained(12, 8))}, absent)
 END
 run wte check m
 run wte tied m
 run wte inspect m
 run wte check cut
+run wte check conflict --only tie-flag-conflict
+run wte check absent --only tie-flag-absent
