@@ -447,6 +447,7 @@ static int explain(job *j, int code)
 {
     cli_model_how how;
     wte_error err;
+    if (code == CLI_CANNOT && !j->c->json) return code; /* one file alone, and it was said */
     if (cli_model_options(j->c, &how)) return code;
     if (wte_check_unopened(j->c->words[0], &how.model, NULL, &j->report, &err) != WTE_OK)
         return code;
