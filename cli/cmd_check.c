@@ -183,6 +183,7 @@ static void json_finding(const job *j, cli_json *json, const wte_finding *f)
     cli_json_text(json, "why", f->why);
     cli_json_text(json, "repair", *f->repair ? f->repair : NULL);
     cli_json_unsigned(json, "count", f->count);
+    if (f->rows) cli_json_unsigned(json, "tokens", f->tokens);
     cli_json_list(json, f->rows ? "rows" : "ids");
     for (uint32_t i = 0; i < f->n_ids; i++) {
         cli_json_short(json, NULL);
