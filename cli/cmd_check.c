@@ -183,6 +183,7 @@ static void json_finding(const job *j, cli_json *json, const wte_finding *f)
     cli_json_text(json, "why", f->why);
     cli_json_text(json, "repair", *f->repair ? f->repair : NULL);
     cli_json_unsigned(json, "count", f->count);
+    if (f->rows) cli_json_unsigned(json, "tokens", f->tokens);
     cli_json_list(json, f->rows ? "rows" : "ids");
     for (uint32_t i = 0; i < f->n_ids; i++) {
         cli_json_short(json, NULL);
@@ -447,6 +448,7 @@ static int explain(job *j, int code)
 {
     cli_model_how how;
     wte_error err;
+    if (code == CLI_CANNOT && !j->c->json) return code; /* one file alone, and it was said */
     if (cli_model_options(j->c, &how)) return code;
     if (wte_check_unopened(j->c->words[0], &how.model, NULL, &j->report, &err) != WTE_OK)
         return code;

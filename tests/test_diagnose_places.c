@@ -55,6 +55,64 @@ static void another_tensors_row_is_told(void **state)
     assert_int_equal(d.not_searched, 0);
 }
 
+/* A row of another tensor as it stands explains more than a row times a number that nobody knows.
+ */
+static void an_exact_row_comes_before_a_measured_factor(void **state)
+{
+    (void)state;
+    const wte_rows table = noise_rows();
+    static double got[DIM];
+    double half[DIM];
+    const int64_t id = 6;
+    const wte_ids ids = { &id, WTE_I64, 0, 1 };
+    const wte_got given = { got, WTE_F64, 0, 1, DIM, half };
+    const wte_named_rows other = { "lm_head.weight", rows_of(other_table, 20, DIM, WTE_F32) };
+    wte_diagnose_options opt = WTE_DIAGNOSE_OPTIONS_INIT;
+    wte_diagnosis d;
+    wte_error err;
+    for (size_t c = 0; c < DIM; c++) {
+        got[c] = rint(1000 * 1.37 * (double)noise_table[6][c]) / 1000;
+        half[c] = 0.0005;
+        other_table[2][c] = (float)got[c];
+    }
+    assert_ok(wte_rows_diagnose(&table, ids, &given, &opt, &d, &err), err);
+    assert_int_equal(d.best.label, WTE_LABEL_SCALED);
+    assert_int_equal(d.best.power, 0);
+    opt.head = &other;
+    assert_ok(wte_rows_diagnose(&table, ids, &given, &opt, &d, &err), err);
+    assert_int_equal(d.best.label, WTE_LABEL_HEAD_ROW);
+    assert_int_equal(d.best.change, WTE_LABEL_UNKNOWN);
+    assert_int_equal(d.best.row, 2);
+    assert_int_equal(d.runner_up.label, WTE_LABEL_SCALED);
+    opt.head = NULL;
+    opt.others = &other;
+    opt.n_others = 1;
+    assert_ok(wte_rows_diagnose(&table, ids, &given, &opt, &d, &err), err);
+    assert_int_equal(d.best.label, WTE_LABEL_OTHER_TENSOR);
+    assert_int_equal(d.best.change, WTE_LABEL_UNKNOWN);
+    assert_int_equal(d.best.row, 2);
+    /* a factor that is known does come before a row of some other tensor */
+    for (size_t c = 0; c < DIM; c++) {
+        got[c] = rint(1000 * sqrt(DIM) * (double)noise_table[6][c]) / 1000;
+        other_table[2][c] = (float)got[c];
+    }
+    assert_ok(wte_rows_diagnose(&table, ids, &given, &opt, &d, &err), err);
+    assert_int_equal(d.best.label, WTE_LABEL_SCALED);
+    assert_int_equal(d.best.power, 1);
+    /* another row with such a factor comes after the head as well */
+    for (size_t c = 0; c < DIM; c++) {
+        got[c] = rint(1000 * 1.37 * (double)noise_table[10][c]) / 1000;
+        other_table[2][c] = (float)got[c];
+    }
+    assert_ok(wte_rows_diagnose(&table, ids, &given, &opt, &d, &err), err);
+    assert_int_equal(d.best.label, WTE_LABEL_OTHER_TENSOR);
+    opt.n_others = 0;
+    assert_ok(wte_rows_diagnose(&table, ids, &given, &opt, &d, &err), err);
+    assert_int_equal(d.best.label, WTE_LABEL_OTHER_ROW);
+    assert_int_equal(d.best.row, 10);
+    assert_int_equal(d.best.change, WTE_LABEL_SCALED);
+}
+
 static void an_added_position_row_is_told(void **state)
 {
     (void)state;
@@ -488,6 +546,8 @@ static void calls_that_make_no_sense_are_refused(void **state)
 static const struct CMUnitTest tests[] = {
     TEST("the head's row is told", the_heads_row_is_told),
     TEST("another tensor's row is told", another_tensors_row_is_told),
+    TEST("a row as it stands comes before a measured factor",
+         an_exact_row_comes_before_a_measured_factor),
     TEST("an added position row is told", an_added_position_row_is_told),
     TEST("a sum in bf16 is told", a_sum_in_bf16_is_told),
     TEST("rows of other tensors may be changed too", rows_of_other_tensors_may_be_changed_too),

@@ -3,39 +3,8 @@
 
 #include <wte/vocab.h>
 
-/* A message under construction. */
-typedef struct proto {
-    uint8_t data[4096];
-    size_t n;
-} proto;
+#include "spm_help.h"
 
-static void p_varint(proto *p, uint64_t v)
-{
-    for (; v > 127; v >>= 7) p->data[p->n++] = (uint8_t)(v | 128);
-    p->data[p->n++] = (uint8_t)v;
-}
-static void p_number(proto *p, unsigned field, uint64_t v)
-{
-    p_varint(p, field << 3);
-    p_varint(p, v);
-}
-static void p_bytes(proto *p, unsigned field, const void *data, size_t n)
-{
-    p_varint(p, field << 3 | 2);
-    p_varint(p, n);
-    memcpy(p->data + p->n, data, n);
-    p->n += n;
-}
-static void p_piece(proto *p, const char *text, unsigned kind)
-{
-    proto piece = { .n = 0 };
-    static const uint8_t score[] = { 0x15, 0, 0, 0x80, 0xbf };
-    p_bytes(&piece, 1, text, strlen(text));
-    memcpy(piece.data + piece.n, score, sizeof score);
-    piece.n += sizeof score;
-    if (kind != 1) p_number(&piece, 3, kind);
-    p_bytes(p, 1, piece.data, piece.n);
-}
 static void p_flag(proto *p, unsigned part, unsigned field, bool value)
 {
     proto inner = { .n = 0 };

@@ -32,6 +32,7 @@ typedef struct wte_finding {
     bool rows;           /* they are stored rows: ids reach these through a mapping */
     uint64_t ids[WTE_FINDING_IDS];
     bool of_adapter; /* their tokens are those of the adapter's tokenizer */
+    uint64_t tokens; /* `rows`: ids that lead to all of these rows */
 } wte_finding;
 
 /** What the findings are made of. Counts are 0 where there is no such thing. */

@@ -44,8 +44,10 @@ typedef enum wte_token_kind {
 } wte_token_kind;
 
 /** Open a file (by content: JSON, sentencepiece or lines), or in a directory the first of
- *  tokenizer.json, vocab.json, vocab.txt, tokenizer.model, spiece.model (vocab.json and the models
- *  with added_tokens.json beside them). An empty file counts as absent.
+ *  tokenizer.json, vocab.json, vocab.txt, tokenizer.model, spiece.model and others
+ *  (docs/formats.md). An empty file counts as absent. In a directory all but tokenizer.json are
+ *  read with added_tokens.json, tokenizer_config.json and config.json: classes of tokenizers that
+ *  give tokens other ids than their places do so here. E_UNSUPPORTED where that is not known.
  *  E_NOT_FOUND when a directory has none; E_FORMAT with err->where = byte offset (two texts for one
  *  id, JSON that is none, an empty file); E_LIMIT for ids, holes or sizes past docs/limits.md.
  *  A text may have two ids: both keep it, and find gives the one of the model's own vocabulary.

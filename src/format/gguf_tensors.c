@@ -61,7 +61,7 @@ static const struct {
  * stays in memory. */
 static const uint8_t *type_at(const wte__entry *e)
 {
-    return (const uint8_t *)e->name + e->name_bytes + 4 + 8u * e->rank;
+    return (const uint8_t *)e->name + e->name_bytes + 4 + (size_t)8 * e->rank;
 }
 
 uint32_t wte__gguf_foreign_type(const wte__entry *e)

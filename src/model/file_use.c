@@ -6,13 +6,27 @@
 
 /* Read next to the weights, by the names that open.c, place.c and the room vocab look for. */
 static const char *const side_names[] = {
-    "config.json",          "params.json",
-    "modules.json",         "config_sentence_transformers.json",
-    "quantize_config.json", "quant_config.json",
-    "adapter_config.json",  "model_index.json",
-    "tokenizer.json",       "vocab.json",
-    "added_tokens.json",    "vocab.txt",
-    "tokenizer.model",      "spiece.model",
+    "config.json",
+    "params.json",
+    "modules.json",
+    "config_sentence_transformers.json",
+    "quantize_config.json",
+    "quant_config.json",
+    "adapter_config.json",
+    "model_index.json",
+    "tokenizer.json",
+    "vocab.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "tokenizer.model",
+    "spiece.model",
+    "dict.txt",
+    "spm.model",
+    "sentencepiece.model",
+    "sentencepiece.bpe.model",
+    "spm_char.model",
+    "prophetnet.tokenizer",
+    "tokenizer_config.json",
 };
 
 wte_file_use wte_model_file_use(const char *name)

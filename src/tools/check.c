@@ -44,7 +44,21 @@ const char *wte_check_code(size_t i, wte_check_level *level, const char **why)
 void wte__seen_add(wte__seen *s, uint64_t id)
 {
     if (s->count < WTE_FINDING_IDS) s->id[s->count] = id;
+    if (s->lie) s->tokens += s->lie[id];
     s->count++;
+}
+
+/* Of rows that a mapping leads to it is told how many ids each stands for. */
+static void put_tokens(const wte__seen *ids, char *text, size_t cap)
+{
+    const size_t used = strlen(text);
+    const char *on = ids->count == 1 ? "it" : "them";
+    if (!ids->count) return;
+    if (ids->tokens)
+        snprintf(text + used, cap - used, "; %" PRIu64 " token%s on %s", ids->tokens,
+                 ids->tokens == 1 ? " lies" : "s lie", on);
+    else
+        snprintf(text + used, cap - used, "; no token lies on %s", on);
 }
 
 bool wte__check_wants(const wte__checking *k, const wte__code *wanted, size_t n)
@@ -64,6 +78,8 @@ wte_status wte__check_add(wte__checking *k, wte__code code, const char *subject,
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    /* that no id leads to them is what the finding says */
+    if (ids && ids->lie && code != WTE__CODE_ROWS_UNREFERENCED) put_tokens(ids, text, sizeof text);
     void *findings = r->findings;
     const bool grown = wte__grow(r->allocator, &findings, &r->cap, r->n + 1, sizeof *r->findings);
     r->findings = findings;
@@ -76,7 +92,8 @@ wte_status wte__check_add(wte__checking *k, wte__code code, const char *subject,
     f->subject = subject ? wte__arena_text(&r->arena, subject, strlen(subject)) : NULL;
     f->fact = wte__arena_text(&r->arena, text, strlen(text));
     f->repair = repair;
-    f->rows = k->input && k->input->mapped;
+    f->rows = ids && ids->lie;
+    f->tokens = ids ? ids->tokens : 0;
     if (!f->subject || !f->fact || !repair) return wte__no_memory(k->err, sizeof text, "a finding");
     if (ids) {
         f->count = ids->count;
@@ -195,6 +212,7 @@ static const wte__code number_codes[] = {
 static void free_rows(wte__checking *k)
 {
     const wte_allocator *a = k->opt.allocator;
+    wte__free(a, k->lie, (size_t)k->stored.rows * sizeof *k->lie);
     wte__free(a, k->same, (size_t)k->stored.rows * sizeof *k->same);
     wte__free(a, k->mean, (size_t)k->stored.cols * sizeof *k->mean);
     wte__scan_free(k, &k->table);
@@ -240,6 +258,21 @@ static wte_status want_codes(wte__checking *k)
     return WTE_OK;
 }
 
+/* How many ids a mapping leads to each row. */
+static wte_status count_lying(wte__checking *k)
+{
+    const uint64_t rows = k->stored.rows;
+    if (!rows) return WTE_OK;
+    k->lie = wte__alloc_array(k->opt.allocator, rows, sizeof *k->lie);
+    if (!k->lie) return wte__no_memory(k->err, rows * sizeof *k->lie, "a list of rows");
+    memset(k->lie, 0, (size_t)rows * sizeof *k->lie);
+    for (uint64_t id = 0; id < k->input->rows; id++) {
+        uint64_t row;
+        if (wte_model_row(k->m, id, &row, NULL) == WTE_OK) k->lie[row]++;
+    }
+    return WTE_OK;
+}
+
 /* What is there to be looked at. */
 static wte_status begin(wte__checking *k)
 {
@@ -267,6 +300,7 @@ static wte_status begin(wte__checking *k)
     k->stored = k->input->source;
     if (k->input->mapped) WTE_TRY(wte_file_rows(k->file, k->input->tensor, &k->stored, k->err));
     f->stored_rows = k->stored.rows;
+    if (k->input->mapped) WTE_TRY(count_lying(k));
     k->names = k->input->mapped ? NULL : k->vocab;
     k->named = k->stored.rows;
     if (k->names && f->token_ids < k->named) k->named = f->token_ids;

@@ -28,6 +28,8 @@ typedef enum wte__code {
 /* Ids as a finding tells them. */
 typedef struct wte__seen {
     uint64_t count, id[WTE_FINDING_IDS];
+    const uint32_t *lie; /* they are rows that a mapping leads to: how many ids to each; or NULL */
+    uint64_t tokens;     /* ids that lead to those that were added */
 } wte__seen;
 void wte__seen_add(wte__seen *s, uint64_t id);
 
@@ -88,6 +90,7 @@ typedef struct wte__checking {
     const wte_vocab *vocab;              /* may be NULL */
     const wte_model_table *input, *head; /* head: a tensor of its own, or NULL */
     wte_rows stored;                     /* the input table's own rows, whatever maps ids to them */
+    uint32_t *lie;                       /* of a mapping: how many ids lead to each row; or NULL */
     bool coder;                          /* an encoder-decoder model */
     bool two_vocabularies; /* the head is the decoder's own table, beside the encoder's */
     bool has_tie;

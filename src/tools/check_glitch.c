@@ -131,7 +131,7 @@ static wte_status tell(ranking *r)
 {
     wte__checking *k = r->k;
     wte_check *report = k->report;
-    wte__seen seen = { 0 };
+    wte__seen seen = { .lie = k->lie };
     const char *name = wte__check_table_name(k);
     if (!name) return wte__no_memory(k->err, WTE__NAME_SHOWN, "a name");
     for (size_t i = 0; i < report->n_glitch; i++) wte__seen_add(&seen, report->glitch[i].id);

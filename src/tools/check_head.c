@@ -37,6 +37,7 @@ wte_status wte__check_head(wte__checking *k)
     if (!head || head->source.rows == 0 || head->source.cols == 0) return WTE_OK;
     if (!wte_dtype_converts(head->source.dtype)) return WTE_OK;
     h.of_head = true;
+    h.lie = NULL; /* no mapping leads to its rows */
     h.input = head;
     h.head = NULL;
     h.stored = head->source;

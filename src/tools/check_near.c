@@ -254,7 +254,7 @@ static uint64_t largest_group(nearness *t, uint64_t *most)
 static wte_status tell_collapsed(nearness *t, const char *name, uint64_t leader, uint64_t tokens)
 {
     wte__checking *k = t->k;
-    wte__seen seen = { 0 };
+    wte__seen seen = { .lie = k->lie };
     for (uint64_t row = 0; row < k->stored.rows; row++) {
         if (t->leader[row] != leader) continue;
         const bool plain = k->state[row] == WTE__TRAINED || k->state[row] == WTE__DUPLICATE;
@@ -264,17 +264,17 @@ static wte_status tell_collapsed(nearness *t, const char *name, uint64_t leader,
     const char *word = wte__repair_word(k, wte_model_path(k->m));
     return wte__check_add(k, WTE__CODE_ROWS_COLLAPSED, name, &seen,
                           word ? wte__repair_shell(k, "wte check %s --glitch 100", word) : NULL,
-                          "%" PRIu64 " of %" PRIu64 " tokens (%.2g%%) have one direction: cosine "
+                          "%" PRIu64 " of %" PRIu64 " %s (%.2g%%) have one direction: cosine "
                           "at least %.2f with row %" PRIu64,
-                          seen.count, tokens, 100 * (double)seen.count / (double)tokens,
-                          WTE__NEAR_COSINE, leader);
+                          seen.count, tokens, k->lie ? "rows" : "tokens",
+                          100 * (double)seen.count / (double)tokens, WTE__NEAR_COSINE, leader);
 }
 
 /* Groups of two and more, the collapsed one aside; exact copies are told elsewhere. */
 static wte_status tell_near(nearness *t, const char *name, uint64_t collapsed)
 {
     wte__checking *k = t->k;
-    wte__seen seen = { 0 };
+    wte__seen seen = { .lie = k->lie };
     uint64_t groups = 0;
     for (uint64_t row = 0; row < k->stored.rows; row++) {
         const uint64_t leader = t->leader[row];
@@ -285,8 +285,9 @@ static wte_status tell_near(nearness *t, const char *name, uint64_t collapsed)
     }
     if (!seen.count) return WTE_OK;
     return wte__check_add(k, WTE__CODE_ROWS_NEAR, name, &seen, "",
-                          "%" PRIu64 " tokens in %" PRIu64 " group%s whose cosine is at least %.2f",
-                          seen.count, groups, groups == 1 ? "" : "s", WTE__NEAR_COSINE);
+                          "%" PRIu64 " %s in %" PRIu64 " group%s whose cosine is at least %.2f",
+                          seen.count, k->lie ? "rows" : "tokens", groups, groups == 1 ? "" : "s",
+                          WTE__NEAR_COSINE);
 }
 
 static wte_status tell_groups(nearness *t)

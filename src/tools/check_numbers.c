@@ -113,7 +113,7 @@ static void put_rows(const wte__scan *s, uint8_t flag, uint64_t numbers, const c
 static wte_status check_nonfinite(wte__checking *k, const char *name)
 {
     const wte__scan *s = &k->table;
-    wte__seen seen = { 0 };
+    wte__seen seen = { .lie = k->lie };
     char nan[160] = "", inf[160] = "";
     for (uint64_t row = 0; row < s->rows; row++)
         if (s->flags[row] & WTE__ROW_NONFINITE) wte__seen_add(&seen, row);
@@ -133,7 +133,8 @@ static wte_status check_narrow(wte__checking *k, const char *name)
 {
     const wte__scan *s = &k->table;
     if (!s->beyond_f16) return WTE_OK;
-    const wte__seen seen = { s->beyond_rows, { s->most_beyond } };
+    wte__seen seen = { .lie = k->lie };
+    if (s->beyond_rows) wte__seen_add(&seen, s->most_beyond);
     return wte__check_add(k, WTE__CODE_NARROW_F16, name, s->beyond_rows == 1 ? &seen : NULL,
                           wte__repair_config(k, "torch_dtype", "\"bfloat16\""),
                           "%" PRIu64 " number%s of %" PRIu64 " row%s beyond 65504, the first in "
@@ -200,7 +201,7 @@ static wte_status check_initial_rows(wte__checking *k, const char *name)
         return WTE_OK;
     for (size_t i = 0; i < N_INITIAL; i++) {
         const double norm = initial_std[i] * sqrt((double)k->stored.cols);
-        wte__seen seen = { 0 };
+        wte__seen seen = { .lie = k->lie };
         if (fabs(median / norm - 1) < 3 * width) continue;
         const uint64_t below = count_between(k, norm * (1 - 3 * width), norm * (1 - width), NULL);
         const uint64_t above = count_between(k, norm * (1 + width), norm * (1 + 3 * width), NULL);
@@ -218,7 +219,7 @@ static wte_status check_pad(wte__checking *k, const char *name)
 {
     const uint64_t pad = k->pad;
     if (pad >= k->table.rows) return WTE_OK;
-    const wte__seen seen = { 1, { pad } };
+    const wte__seen seen = { .count = 1, .id = { pad } };
     const double norm = (double)k->table.norm[pad], median = k->facts->norm_median;
     if (k->state[pad] == WTE__NONFINITE) return WTE_OK;
     if (k->state[pad] == WTE__ZERO)

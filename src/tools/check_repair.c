@@ -191,7 +191,9 @@ const char *wte__repair_model(wte__checking *k, const char *change, ...)
     const int n = vsnprintf(text, sizeof text, change, ap);
     va_end(ap);
     if (n < 0 || n >= (int)sizeof text) k->unsayable = true; /* rather none than half of one */
-    if (!k->config->path[0] && strncmp(text, "m.", 2) != 0) {
+    /* nor would it load a static model, whose config.json is there */
+    const bool no_class = !k->config->path[0] || (k->input && k->input->mapped);
+    if (no_class && strncmp(text, "m.", 2) != 0) {
         const char *repair = repair_file(k, text);
         if (repair) return repair;
     }

@@ -267,7 +267,7 @@ static wte_status check_special(wte__checking *k, const char *name)
     for (size_t i = 0; f->table_rows && i < sizeof ids / sizeof *ids; i++) {
         const uint64_t id = (uint64_t)ids[i].id;
         if (ids[i].id < 0 || id < f->table_rows) continue;
-        const wte__seen seen = { 1, { id } };
+        const wte__seen seen = { .count = 1, .id = { id } };
         WTE_TRY(wte__check_add(k, ids[i].code, name, &seen, repair_special(k, ids[i].key, id),
                                "%s says %s %" PRIu64 ", but the table has rows for ids 0..%" PRIu64,
                                config, ids[i].key, id, f->table_rows - 1));
@@ -355,17 +355,10 @@ static wte_status check_weights(wte__checking *k)
 
 static wte_status check_mapping(wte__checking *k, const char *name)
 {
-    wte__seen seen = { 0 };
+    wte__seen seen = { .lie = k->lie };
     const uint64_t rows = k->stored.rows;
-    uint8_t *reached = wte__alloc_zeroed(k->opt.allocator, (size_t)rows);
-    if (!reached) return wte__no_memory(k->err, rows, "a list of rows");
-    for (uint64_t id = 0; id < k->input->rows; id++) {
-        uint64_t row;
-        if (wte_model_row(k->m, id, &row, NULL) == WTE_OK) reached[row] = 1;
-    }
     for (uint64_t row = 0; row < rows; row++)
-        if (!reached[row]) wte__seen_add(&seen, row);
-    wte__free(k->opt.allocator, reached, (size_t)rows);
+        if (!k->lie[row]) wte__seen_add(&seen, row);
     if (!seen.count) return WTE_OK;
     return wte__check_add(k, WTE__CODE_ROWS_UNREFERENCED, name, &seen, "",
                           "%" PRIu64 " of %" PRIu64 " rows: %" PRIu64

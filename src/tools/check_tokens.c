@@ -132,7 +132,7 @@ static const struct {
 
 static wte_status tell_state(wte__checking *k, size_t i, const char *name)
 {
-    wte__seen seen = { 0 };
+    wte__seen seen = { .lie = k->lie };
     for (uint64_t row = 0; row < k->stored.rows; row++) {
         if (k->state[row] != (uint8_t)told[i].state) continue;
         const who w = who_has(k, row);
@@ -150,7 +150,7 @@ static wte_status tell_state(wte__checking *k, size_t i, const char *name)
 
 static wte_status tell_duplicates(wte__checking *k, const char *name)
 {
-    wte__seen seen = { 0 };
+    wte__seen seen = { .lie = k->lie };
     uint64_t groups = 0, before = WTE_NOWHERE;
     uint32_t *told_of = k->table.spare; /* 1 = the group of this first row is counted */
     memset(told_of, 0, (size_t)k->stored.rows * sizeof *told_of);
@@ -165,8 +165,8 @@ static wte_status tell_duplicates(wte__checking *k, const char *name)
     if (!seen.count) return WTE_OK;
     return wte__check_add(k, WTE__CODE_ROWS_DUPLICATE, name, &seen,
                           wte__repair_model(k, "u, i, n = w.unique(dim=0, return_inverse=True, "
-                                               "return_counts=True); d = n[i] > 1; "
-                                               "w[d] += 0.1 * w.std(0) * w[d].clone().normal_()"),
+                                               "return_counts=True); z = n[i] > 1; "
+                                               "w[z] += 0.1 * w.std(0) * w[z].clone().normal_()"),
                           "%" PRIu64 " of %" PRIu64 " rows equal another one byte for byte, in "
                           "%" PRIu64 " group%s; the first: row %" PRIu64,
                           seen.count, k->stored.rows, groups, groups == 1 ? "" : "s", before);
@@ -184,6 +184,7 @@ wte_status wte__check_tokens(wte__checking *k)
     audience a[WHOS];
     if (!name) return wte__no_memory(k->err, WTE__NAME_SHOWN, "a name");
     memset(a, 0, sizeof a);
+    for (size_t w = 0; w < WHOS; w++) a[w].seen.lie = k->lie;
     for (uint64_t row = 0; row < k->stored.rows; row++) {
         const who w = who_has(k, row);
         note(k, &a[w], row, w == USED);

@@ -256,8 +256,8 @@ static wte_status run_job(job *j, wte_error *err)
     for (uint64_t i = 0; i < j->ids.count; i++) {
         wte__case *k = &j->cases[used];
         WTE_TRY(prepare_case(j, i, used, err));
-        if (many && !wte__tally_explained(&k->tally)) WTE_TRY(try_offset(j, k, err));
-        if (many && wte__tally_explained(&k->tally))
+        if (many && !wte__tally_settled(&k->tally)) WTE_TRY(try_offset(j, k, err));
+        if (many && wte__tally_settled(&k->tally))
             finish_case(j, k);
         else
             used++;

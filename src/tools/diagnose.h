@@ -35,7 +35,9 @@ typedef struct wte__given {
     double norm, root_mean_square; /* of the finite ones */
     bool is_bf16, is_f16;          /* every number is a value of that type */
     wte__grid tolerance, stored;   /* of the tolerance type; of the table's type */
-    double log_chance;             /* wte__evidence of a row as it is */
+    double step;                   /* that all numbers are multiples of; 0 = of their tolerance */
+    double log_chance;             /* wte__evidence of a row as it is, */
+    double log_changed;            /* and of one that was changed by a known rule */
 } wte__given;
 /* value has room for n numbers; stored is the table's type. */
 wte_status wte__given_fill(wte__given *g, const wte_got *got, uint64_t i, wte_dtype stored,

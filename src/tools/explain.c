@@ -121,7 +121,7 @@ bool wte__rule_allowed(const wte__given *g, const wte__rule *rule, double tried)
     const bool narrows = rule->change == WTE_LABEL_NARROWED;
     if (!narrows && rule->arithmetic == WTE_BF16 && !g->is_bf16) return false;
     if (!narrows && rule->arithmetic == WTE_F16 && !g->is_f16) return false;
-    return g->log_chance + log10(tried) <= log10(WTE__WEAK);
+    return g->log_changed + log10(tried) <= log10(WTE__WEAK);
 }
 
 /* Prediction ----------------------------------------------------------------------------------- */
@@ -261,7 +261,7 @@ bool wte__fit_good(const wte__fit *fit, const wte__given *g)
 /* A small move explains little: it may have brought a number over the edge by luck. */
 static bool tells(const wte__given *g, const wte__row *row, const wte__rule *rule, wte__fit *fit)
 {
-    fit->log_chance = g->log_chance;
+    fit->log_chance = rule->change == WTE_LABEL_UNKNOWN ? g->log_chance : g->log_changed;
     if (rule->change != WTE_LABEL_NARROWED && !has_own_factor(rule)) return true;
     fit->log_chance = wte__evidence(g, rule, fit->factor);
     return fit->log_chance + log10(row->tried) <= log10(WTE__WEAK);

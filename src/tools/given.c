@@ -1,6 +1,5 @@
 /* A vector that somebody got, made ready to compare: widened, its telling columns picked, its
  * tolerance and its power as evidence known. */
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -90,45 +89,60 @@ static bool all_of_type(const wte__given *g, wte_dtype type)
     return true;
 }
 
-/* An unrelated number is taken to lie anywhere within one root mean square of the vector's numbers,
- * on the values that the table's type has; a change that moves numbers by less, anywhere within
- * what it moves them by. Zeros say nothing: many tables are full of them. */
-/* The largest power of two that all numbers are multiples of: whole numbers, and others of few
- * digits, fit each other by luck far more often than their type's spacing says. */
-static double common_unit(const wte__given *g)
+/* The largest 1, 2 or 5 x 10^k of which all numbers are multiples, as far as their tolerances tell:
+ * numbers of few digits, however they are written, stand on few values, and fit more by luck. 0
+ * when it is no larger than those tolerances. */
+static double step_of(const wte__given *g)
 {
-    int least = INT_MAX;
-    for (size_t c = 0; c < g->n; c++) {
-        int exponent;
-        if (g->value[c] == 0 || !isfinite(g->value[c])) continue;
-        double x = frexp(fabs(g->value[c]), &exponent); /* 53 bits behind the point */
-        for (exponent -= 53, x = ldexp(x, 53); exponent < least && fmod(x, 2) == 0; x /= 2)
-            exponent++;
-        if (exponent < least) least = exponent;
-    }
-    return least == INT_MAX ? 0 : ldexp(1, least);
+    static const double lead[] = { 5, 2, 1 };
+    double least = (double)INFINITY;
+    if (g->n_probes == 0) return 0;
+    for (size_t c = 0; c < g->n; c++)
+        if (g->value[c] != 0 && isfinite(g->value[c]))
+            least = fmin(least, wte__tolerance(g, &g->tolerance, c));
+    const double most = fabs(g->value[g->probe[0]]);
+    for (int power = (int)floor(log10(most)); power >= -300; power--)
+        for (size_t i = 0; i < sizeof lead / sizeof *lead; i++) {
+            const double step = lead[i] * pow(10, power);
+            size_t c = 0;
+            if (step <= 2 * least) return 0;
+            for (; c < g->n; c++) {
+                const double x = g->value[c];
+                if (isfinite(x) && !(fabs(x - rint(x / step) * step) <=
+                                     fmin(wte__tolerance(g, &g->tolerance, c), step / 100)))
+                    break;
+            }
+            if (c == g->n) return step;
+        }
+    return 0;
 }
 
+/* An unrelated number is taken to lie anywhere within one root mean square of the vector's numbers,
+ * on the values that the table's type has; a change that moves numbers by less, anywhere within
+ * what it moves them by, and on the steps of the vector's own numbers. Zeros say nothing: many
+ * tables are full of them. */
 double wte__evidence(const wte__given *g, const wte__rule *rule, double factor)
 {
     const bool narrows = rule && rule->change == WTE_LABEL_NARROWED;
     const bool measured = rule && wte__is_measured(rule);
     const bool divides = rule && rule->change == WTE_LABEL_NORMALISED;
     const wte__grid narrow = wte__grid_of(narrows ? rule->type : WTE_F64);
-    const double unit = measured ? common_unit(g) : 0;
-    double sum = 0, most = 0;
+    double sum = 0, most = 0, rounded = 0;
     for (size_t c = 0; c < g->n; c++) {
-        const double x = g->value[c];
+        const double x = g->value[c], half = wte__spacing(&narrow, x) / 2;
         if (x == 0 || !isfinite(x)) continue;
-        const double room = fmax(
-            fmax(wte__tolerance(g, &g->tolerance, c), wte__spacing(&g->stored, x) / 2), unit / 2);
+        double room = fmax(wte__tolerance(g, &g->tolerance, c), wte__spacing(&g->stored, x) / 2);
+        /* rounding itself makes steps; that it hits these by luck is counted apart */
+        if (rule && !narrows) room = fmax(room, g->step / 2);
         double spread = g->root_mean_square;
-        if (narrows) spread = fmin(spread, wte__spacing(&narrow, x) / 2);
+        if (narrows) rounded += half < spread ? log10(half / spread) : 0;
+        if (narrows) spread = fmin(spread, half);
         if (measured || divides) spread = fmin(spread, fabs(x - x / factor));
         const double chance = room < spread ? log10(room / spread) : 0;
         sum += chance;
         most = fmin(most, chance);
     }
+    if (narrows) return fmax(sum, rounded);
     return measured ? sum - most : sum; /* one number was used up in measuring */
 }
 
@@ -159,6 +173,9 @@ wte_status wte__given_fill(wte__given *g, const wte_got *got, uint64_t i, wte_dt
     g->root_mean_square = finite ? g->norm / sqrt((double)finite) : 0;
     g->tolerance = wte__grid_of(wte__tolerance_type(stored, g->dtype));
     g->stored = wte__grid_of(stored);
+    static const wte__rule known = { .change = WTE_LABEL_SCALED, .power = 1 };
+    g->step = step_of(g);
     g->log_chance = wte__evidence(g, NULL, 1);
+    g->log_changed = wte__evidence(g, &known, 1);
     return WTE_OK;
 }

@@ -45,12 +45,67 @@ static bool says_more(uint8_t kind, uint8_t before)
     return kind > (before == WTE_TOKEN_UNUSED ? WTE_TOKEN_NORMAL : before);
 }
 
+static wte_status refuse_moved(const wte__vocab_reader *r, const wte__vocab_token *token,
+                               uint64_t before)
+{
+    char shown[WTE__NAME_SHOWN];
+    return wte__fail(
+        r->err, WTE_E_UNSUPPORTED, token->at,
+        "%s: '%s' is id %" PRIu32 " here (byte %" PRIu64 "), but %" PRIu64
+        " in %s: this class of tokenizer moves ids in a way that is not known, so that no token is "
+        "named; with the model's tokenizer.json here they would be",
+        r->name[token->file], wte__show(shown, token->text.data, token->text.size), token->id,
+        token->at, before, r->name[WTE__VOCAB_MAIN]);
+}
+
+/* Tokens that replace others may not contradict where the special pieces are: if they do, all ids
+ * are other ones than was thought. */
+static wte_status check_moved(const wte__vocab_reader *r, wte__names *specials)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const wte__vocab_token *token = &r->tokens[i];
+        uint64_t id = token->id;
+        bool found = false;
+        if (token->replaces) {
+            if (wte__names_find(specials, token->text, &id) && id != token->id)
+                return refuse_moved(r, token, id);
+        } else if (token->kind == WTE_TOKEN_SPECIAL &&
+                   !wte__names_add(specials, token->text, &id, &found)) {
+            return wte__no_memory(r->err, i, "token names");
+        }
+    }
+    return WTE_OK;
+}
+
+static wte_status check_replacing(const wte__vocab_reader *r)
+{
+    wte__names specials;
+    if (r->n == 0 || !r->tokens[r->n - 1].replaces) return WTE_OK; /* they come last */
+    wte__names_init(&specials, r->v->allocator);
+    const wte_status status = check_moved(r, &specials);
+    wte__names_clear(&specials);
+    return status;
+}
+
+static void replace(wte__vocab_entry *entry, const wte__vocab_token *token)
+{
+    entry->text = token->text.data;
+    entry->bytes = (uint32_t)token->text.size;
+    entry->kind = token->kind;
+    entry->in_model = false;
+}
+
 /* Two tokens may share an id only if they are one: an added token repeats its vocabulary entry. */
 static wte_status place_tokens(wte__vocab_reader *r)
 {
     for (size_t i = 0; i < r->n; i++) {
         const wte__vocab_token *token = &r->tokens[i];
         wte__vocab_entry *entry = &r->v->entries[token->id];
+        if (entry->text && token->replaces &&
+            !same_text(wte__vocab_entry_text(entry), token->text)) {
+            replace(entry, token);
+            continue;
+        }
         if (!entry->text) {
             entry->text = token->text.data;
             entry->bytes = (uint32_t)token->text.size;
@@ -236,6 +291,7 @@ wte_status wte__vocab_settle(wte__vocab_reader *r)
 wte_status wte__vocab_build(wte__vocab_reader *r)
 {
     if (r->n == 0) return wte__fail(r->err, WTE_E_FORMAT, 0, "%s: holds no tokens", r->name[0]);
+    WTE_TRY(check_replacing(r));
     WTE_TRY(make_entries(r));
     WTE_TRY(place_tokens(r));
     return wte__vocab_settle(r);

@@ -8,9 +8,15 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/sniff.h"
+#include "vocab/layout.h"
 
-static const char *const file_names[] = { "tokenizer.json", "vocab.json", "vocab.txt",
-                                          "tokenizer.model", "spiece.model" };
+/* In the order of preference. */
+static const char *const file_names[] = { "tokenizer.json",      "vocab.json",
+                                          "vocab.txt",           "tokenizer.model",
+                                          "spiece.model",        "dict.txt",
+                                          "spm.model",           "sentencepiece.model",
+                                          "spm_char.model",      "sentencepiece.bpe.model",
+                                          "prophetnet.tokenizer" };
 #define N_FILE_NAMES (sizeof file_names / sizeof file_names[0])
 
 wte_status wte__vocab_create(const wte_vocab_options *o, const char *path, wte_vocab_source source,
@@ -45,8 +51,36 @@ void wte_vocab_free(wte_vocab *v)
     wte__free(v->allocator, v, sizeof *v);
 }
 
+/* Paths of the files beside a vocabulary; "" = not there. */
+typedef struct side_paths {
+    char path[WTE__VOCAB_FILES][WTE_LIMIT_PATH];
+} side_paths;
+
+static wte_status read_main(wte__vocab_reader *r, const wte__vocab_side *side)
+{
+    switch (r->v->source) {
+    case WTE_VOCAB_TXT:
+        return wte__vocab_is_counted(r, side) ? wte__vocab_read_counted(r, side)
+                                              : wte__vocab_read_lines(r);
+    case WTE_VOCAB_PIECES: return wte__vocab_read_pieces(r);
+    case WTE_VOCAB_JSON: return wte__vocab_read_map(r, WTE__VOCAB_MAIN, false);
+    default: return wte__vocab_read_tokenizer(r);
+    }
+}
+
+static wte_status read_tokens(wte__vocab_reader *r)
+{
+    wte__vocab_side side;
+    WTE_TRY(wte__vocab_side_read(r, &side));
+    WTE_TRY(read_main(r, &side));
+    WTE_TRY(wte__vocab_lay_out(r, &side));
+    if (r->v->data[WTE__VOCAB_ADDED]) WTE_TRY(wte__vocab_read_map(r, WTE__VOCAB_ADDED, true));
+    WTE_TRY(wte__vocab_read_decoder(r));
+    return wte__vocab_build(r);
+}
+
 /* The tokens of the files loaded into v->data, and all that follows from them. */
-static wte_status read_loaded(wte_vocab *v, const char *second, wte_error *err)
+static wte_status read_loaded(wte_vocab *v, const side_paths *sides, wte_error *err)
 {
     char shown[WTE__VOCAB_FILES][WTE__NAME_SHOWN];
     wte__vocab_reader r = { .v = v,
@@ -54,22 +88,14 @@ static wte_status read_loaded(wte_vocab *v, const char *second, wte_error *err)
                             .told = v->source == WTE_VOCAB_TOKENIZER_JSON ||
                                     v->source == WTE_VOCAB_PIECES };
     r.name[0] = wte__show_path(shown[0], v->path);
-    r.name[1] = wte__show_path(shown[1], second);
+    for (size_t i = 1; i < WTE__VOCAB_FILES; i++)
+        r.name[i] = wte__show_path(shown[i], sides ? sides->path[i] : "");
     if (v->data_bytes[0] == 0)
         return wte__fail(err, WTE_E_FORMAT, 0, "%s: the file is empty", r.name[0]);
     const wte_bytes start = { (const uint8_t *)v->data[0], v->data_bytes[0] };
     wte_status status = wte__stand_in(start, start.size, r.name[0], "tokens", err);
     if (status != WTE_OK) return status;
-    if (v->source == WTE_VOCAB_TXT)
-        status = wte__vocab_read_lines(&r);
-    else if (v->source == WTE_VOCAB_PIECES)
-        status = wte__vocab_read_pieces(&r);
-    else if (v->source == WTE_VOCAB_JSON)
-        status = wte__vocab_read_map(&r, 0, false);
-    else
-        status = wte__vocab_read_tokenizer(&r);
-    if (status == WTE_OK && v->data[1]) status = wte__vocab_read_map(&r, 1, true);
-    if (status == WTE_OK) status = wte__vocab_build(&r);
+    status = read_tokens(&r);
     wte__free(v->allocator, r.tokens, r.cap * sizeof *r.tokens);
     return status;
 }
@@ -81,7 +107,8 @@ static wte_vocab_source source_by_content(const wte_vocab *v)
     wte__json j;
     size_t n = strlen(v->path);
     bool named_json = n >= 5 && strcmp(v->path + n - 5, ".json") == 0;
-    bool named_model = n >= 6 && strcmp(v->path + n - 6, ".model") == 0;
+    bool named_model = (n >= 6 && strcmp(v->path + n - 6, ".model") == 0) ||
+                       strcmp(wte__path_base(v->path), "prophetnet.tokenizer") == 0;
     if (named_model || wte__vocab_is_pieces(v->data[0], v->data_bytes[0])) return WTE_VOCAB_PIECES;
     wte__json_init(&j, v->data[0], v->data_bytes[0], v->path, 0);
     bool object = wte__json_next(&j) == WTE__JSON_OBJECT;
@@ -111,22 +138,38 @@ static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], 
     }
     return wte__fail(
         err, WTE_E_NOT_FOUND, WTE_NOWHERE,
-        "%s: no tokenizer.json, vocab.json, vocab.txt, tokenizer.model or spiece.model "
-        "here%s%s%s",
+        "%s: no tokenizer.json, vocab.json, vocab.txt, dict.txt or sentencepiece model "
+        "(tokenizer.model, spiece.model, ...) here%s%s%s",
         wte__show_path(shown, dir), empty ? " (" : "", empty ? empty : "",
         empty ? " is empty)" : "");
 }
 
-/* added_tokens.json in the same directory, if there is one. */
-static wte_status load_added(wte_vocab *v, const wte_vocab_options *o, const char *dir,
-                             char second[WTE_LIMIT_PATH], wte_error *err)
+/* A file beside the vocabulary, if it is there. */
+static wte_status load_side(wte_vocab *v, const wte_vocab_options *o, const char *dir, size_t file,
+                            side_paths *sides, wte_error *err)
 {
+    static const char *const names[WTE__VOCAB_FILES] = {
+        [WTE__VOCAB_ADDED] = "added_tokens.json",
+        [WTE__VOCAB_CONFIG] = "tokenizer_config.json",
+        [WTE__VOCAB_MODEL_CONFIG] = "config.json",
+    };
     bool there;
-    if (!wte__path_join(second, dir, "added_tokens.json")) return WTE_OK;
-    WTE_TRY(wte__path_optional(second, &there, NULL, err));
+    if (!wte__path_join(sides->path[file], dir, names[file])) return WTE_OK;
+    WTE_TRY(wte__path_optional(sides->path[file], &there, NULL, err));
     if (!there) return WTE_OK;
-    return wte__file_load(second, o->max_bytes, WTE__RAISE_VOCAB, o->allocator, &v->data[1],
-                          &v->data_bytes[1], err);
+    return wte__file_load(sides->path[file], o->max_bytes, WTE__RAISE_VOCAB, o->allocator,
+                          &v->data[file], &v->data_bytes[file], err);
+}
+
+/* All there are, as far as the vocabulary does not say by itself what they say: tokenizer.json has
+ * ids and added tokens. A vocabulary that was named alone stands alone. */
+static wte_status load_sides(wte_vocab *v, const wte_vocab_options *o, const char *dir,
+                             side_paths *sides, wte_error *err)
+{
+    if (v->source == WTE_VOCAB_TOKENIZER_JSON) return WTE_OK;
+    WTE_TRY(load_side(v, o, dir, WTE__VOCAB_ADDED, sides, err));
+    WTE_TRY(load_side(v, o, dir, WTE__VOCAB_CONFIG, sides, err));
+    return load_side(v, o, dir, WTE__VOCAB_MODEL_CONFIG, sides, err);
 }
 
 wte_status wte__vocab_options_take(wte_vocab_options *o, const wte_vocab_options *given,
@@ -144,7 +187,8 @@ wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt, wte_vo
                           wte_error *err)
 {
     wte_vocab_options o;
-    char found[WTE_LIMIT_PATH], second[WTE_LIMIT_PATH] = "";
+    char found[WTE_LIMIT_PATH];
+    side_paths sides;
     wte_vocab *v = NULL;
     WTE_TRY(wte__need(out, "wte_vocab_open: out", err));
     *out = NULL;
@@ -159,10 +203,9 @@ wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt, wte_vo
         status = wte__file_load(v->path, o.max_bytes, WTE__RAISE_VOCAB, o.allocator, &v->data[0],
                                 &v->data_bytes[0], err);
     if (status == WTE_OK) v->source = source_by_content(v);
-    if (status == WTE_OK && directory &&
-        (v->source == WTE_VOCAB_JSON || v->source == WTE_VOCAB_PIECES))
-        status = load_added(v, &o, path, second, err);
-    if (status == WTE_OK) status = read_loaded(v, second, err);
+    for (size_t i = 0; i < WTE__VOCAB_FILES; i++) sides.path[i][0] = '\0';
+    if (status == WTE_OK && directory) status = load_sides(v, &o, path, &sides, err);
+    if (status == WTE_OK) status = read_loaded(v, &sides, err);
     if (status != WTE_OK) {
         wte_vocab_free(v);
         return status;
@@ -199,7 +242,7 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
         v->data_bytes[0] = bytes;
         if (bytes) memcpy(v->data[0], data, (size_t)bytes);
         v->data[0][bytes] = '\0';
-        status = read_loaded(v, "", err);
+        status = read_loaded(v, NULL, err);
     }
     if (status != WTE_OK) {
         wte_vocab_free(v);

@@ -13,7 +13,14 @@
 #include "base/tokens.h"
 #include "vocab/spelling.h"
 
-#define WTE__VOCAB_FILES 2u /* vocab.json and added_tokens.json */
+/* The vocabulary and the files beside it that say more of its ids. */
+enum {
+    WTE__VOCAB_MAIN,
+    WTE__VOCAB_ADDED,        /* added_tokens.json */
+    WTE__VOCAB_CONFIG,       /* tokenizer_config.json */
+    WTE__VOCAB_MODEL_CONFIG, /* config.json */
+    WTE__VOCAB_FILES
+};
 
 typedef struct wte__vocab_entry {
     const uint8_t *text; /* NULL: a hole */
@@ -68,6 +75,7 @@ typedef struct wte__vocab_token {
     uint32_t id;
     uint8_t kind, file;
     bool in_model;
+    bool replaces; /* has the last word about its id */
 } wte__vocab_token;
 
 typedef struct wte__vocab_reader {
