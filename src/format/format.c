@@ -325,6 +325,7 @@ wte_status wte_file_find(const wte_file *f, const char *name, uint64_t name_byte
     WTE_TRY(wte__need(f, "wte_file_find: the file", err));
     WTE_TRY(wte__need_array(name, name_bytes, 1, "wte_file_find: name", err));
     if (wte__names_find(&f->names, text, i)) return WTE_OK;
+    if (!err) return WTE_E_NOT_FOUND; /* near names are looked for among all: a message's worth */
     char shown[WTE__NAME_SHOWN], nearest[WTE__NEAREST_TEXT];
     return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: has no tensor '%s'%s", f->path,
                      wte__show(shown, name, name_bytes),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "format/gguf.h"
 #include "model/find.h"
 
@@ -245,7 +246,7 @@ static bool is_doubtful(struct wte__find *f, const struct wte__scored *s)
 {
     char a[WTE__NAME_SHOWN], b[WTE__NAME_SHOWN];
     const wte_model *m = f->m;
-    for (size_t i = 0; i < f->n; i++) {
+    for (size_t i = 0; i < f->n && i < WTE_LIMIT_CANDIDATES; i++) {
         const struct wte__scored *t = &f->list[i];
         if (t->tensor == s->tensor || s->packed || t->packed) continue;
         /* words and contexts have the same ids; users and items do not */

@@ -120,13 +120,9 @@ static wte_status judge_packed(struct wte__find *f, struct wte__scored *s, bool 
 {
     wte_model *m = f->m;
     wte__quant q;
-    wte_error err;
     const wte_status status =
-        wte__quant_open(m->file, s->tensor, &m->said, m->path, m->allocator, &q, &err);
-    if (status == WTE_E_MEMORY) {
-        if (f->err) *f->err = err;
-        return status;
-    }
+        wte__quant_open(m->file, s->tensor, &m->said, m->path, m->allocator, &q, NULL);
+    if (status == WTE_E_MEMORY) return wte__no_memory(f->err, sizeof q, "a quantised table");
     if (status == WTE_OK && q.dim == 0) return WTE_OK;
     *is_matrix = *usable = true;
     s->packed = true;
@@ -236,9 +232,11 @@ struct wte__scored *wte__find_best(struct wte__find *f, wte_role role)
 /* Whether some input table has so many rows, of that width; dim 0: of any. */
 static bool has_table(const struct wte__find *f, uint64_t rows, uint64_t dim)
 {
-    for (size_t i = 0; i < f->n; i++) {
+    /* the list is sorted: its input tables come first, the best of them before the others */
+    for (size_t i = 0; i < f->n && i < WTE_LIMIT_CANDIDATES; i++) {
         const struct wte__scored *s = &f->list[i];
-        if (s->role != WTE_ROLE_INPUT || s->score <= 0 || s->map) continue;
+        if (s->role != WTE_ROLE_INPUT || s->score <= 0) break;
+        if (s->map) continue;
         if (s->rows == rows && (s->dim == dim || !dim)) return true;
     }
     return false;
@@ -280,6 +278,7 @@ static void exclude(struct wte__find *f, struct wte__scored *head)
     const uint64_t stem = head->name_bytes - (suffix ? strlen(suffix) : 0);
     head->role = WTE_ROLE_OTHER;
     head->score = 0;
+    if (f->excluded++ >= WTE_LIMIT_CANDIDATES) return; /* no more are kept */
     for (size_t i = 0; i < f->n; i++) {
         struct wte__scored *s = &f->list[i];
         if (s->kind != WTE_KIND_HEAD_BIAS || s->name_bytes < stem) continue;

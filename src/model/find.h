@@ -42,7 +42,8 @@ struct wte__find {
     uint64_t tokens; /* size of the vocabulary, 0 = none */
     uint64_t matrices, last_matrix;
     uint64_t mapping;
-    bool gguf; /* names are the format's own */
+    size_t excluded; /* heads that are none */
+    bool gguf;       /* names are the format's own */
 };
 /* The best candidate of a role; NULL: none. */
 struct wte__scored *wte__find_best(struct wte__find *f, wte_role role);

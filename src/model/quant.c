@@ -408,7 +408,10 @@ static wte_status open_weight(wte__quant_find *f)
     if (nf4 || has(f, ".weight.quant_state.bitsandbytes__fp4")) return wte__quant_nibbles(f, nf4);
     if (has(f, ".weight.absmax")) return wte__quant_need(f, ".weight.quant_state", &f->q->scale);
     if (has(f, ".SCB")) return wte__quant_int8(f);
-    if (type == WTE_U32 && has(f, ".scales")) return wte__quant_mlx(f);
+    if (type == WTE_U32 && has(f, ".scales")) {
+        WTE_TRY(wte__quant_own(f));
+        return wte__quant_mlx(f);
+    }
     const bool plain = type == WTE_I8 || type == WTE_F8_E4M3;
     const char *method = f->said->method;
     if (plain && has(f, ".weight_scale")) {
@@ -424,9 +427,10 @@ static wte_status open_weight(wte__quant_find *f)
 static wte_status open_codes(wte__quant_find *f, const char *suffix)
 {
     if (strcmp(suffix, ".weight") == 0) return open_weight(f);
+    if (strcmp(suffix, ".W_q") == 0) return wte__quant_split(f);
+    WTE_TRY(wte__quant_own(f));
     if (strcmp(suffix, ".qweight") == 0) return wte__quant_qweight(f);
     if (strcmp(suffix, ".weight_packed") == 0) return wte__quant_compressed(f);
-    if (strcmp(suffix, ".W_q") == 0) return wte__quant_split(f);
     return refuse_codes(f);
 }
 
@@ -465,8 +469,7 @@ wte_status wte__quant_open(const wte_file *file, uint64_t tensor, const wte__qua
                    : wte__quant_refuse(&f, "a name of %zu bytes", f.stem_bytes);
     const wte__name judged = wte__name_judge(t.name, t.name_bytes);
     f.table = judged.rule && wte__role_of(judged.rule->kind) != WTE_ROLE_OTHER && !judged.outside;
-    wte_status status = wte__quant_own(&f);
-    if (status == WTE_OK) status = open_codes(&f, suffix);
+    wte_status status = open_codes(&f, suffix);
     if (status == WTE_OK && q->dim) status = check_size(&f);
     if (status != WTE_OK) wte__quant_clear(q);
     return status;

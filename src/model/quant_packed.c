@@ -271,7 +271,7 @@ static wte_status check_unused(wte__quant_find *f)
 {
     const wte__quant *q = f->q;
     char shown[WTE__NAME_SHOWN];
-    if (!f->table || f->own || f->said->hidden || f->said->embedding) return WTE_OK;
+    if (!f->err || !f->table || f->own || f->said->hidden || f->said->embedding) return WTE_OK;
     const wte__quant_path *p = wte__quant_unused(f);
     if (!p || p->bits == q->bits || p->bits == 0 || p->bits > 8 || p->group <= 0 ||
         p->group > INT32_MAX || p->bits * (uint64_t)p->group != q->bits * q->group)

@@ -97,12 +97,19 @@ static bool ends_alike(const wte__quant_find *f, const wte__quant_path *p)
     return (!n || name[n - 1] == '.') && (!k || f->stem[k - 1] == '.');
 }
 
+/* Entries that are looked for among the tensors, at the most: each is compared with all names. */
+#define LOOKED_FOR 16u
+
 const wte__quant_path *wte__quant_unused(const wte__quant_find *f)
 {
     const wte__quant_path *found = NULL;
-    for (const wte__quant_path *p = f->said->paths; p; p = p->next) {
+    unsigned looked = 0;
+    for (const wte__quant_path *p = f->said->paths; p && looked < LOOKED_FOR; p = p->next) {
         const bool class = strcmp(p->name, "Linear") == 0 || strcmp(p->name, "Embedding") == 0;
-        if (class || strpbrk(p->name, ":*") || is_used(f, p)) continue;
+        if (class || strpbrk(p->name, ":*")) continue;
+        if (found && !ends_alike(f, p)) continue;
+        looked++;
+        if (is_used(f, p)) continue;
         if (ends_alike(f, p)) return p;
         if (!found) found = p;
     }

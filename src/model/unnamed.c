@@ -87,26 +87,45 @@ wte_status wte__find_rival(struct wte__find *f, const struct wte__scored *head,
     return WTE_OK;
 }
 
-static bool is_candidate(const struct wte__find *f, uint64_t tensor)
+/* For each tensor its place in the list, counted from 1; 0: it is not there. Released with
+ * drop_places. */
+static wte_status make_places(const struct wte__find *f, uint32_t **out)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (f->list[i].tensor == tensor && f->list[i].role != WTE_ROLE_OTHER) return true;
-    return false;
+    const uint64_t n = wte_file_tensors(f->m->file) + 1;
+    *out = wte__alloc_array(f->m->allocator, n, sizeof **out);
+    if (!*out) return wte__no_memory(f->err, n * sizeof **out, "candidates");
+    memset(*out, 0, (size_t)n * sizeof **out);
+    for (size_t i = 0; i < f->n; i++) (*out)[f->list[i].tensor] = (uint32_t)(i + 1);
+    return WTE_OK;
 }
 
-wte_status wte__find_of_rows(struct wte__find *f, uint64_t rows, size_t *n)
+static void drop_places(const struct wte__find *f, uint32_t *places)
+{
+    const uint64_t n = wte_file_tensors(f->m->file) + 1;
+    wte__free(f->m->allocator, places, (size_t)n * sizeof *places);
+}
+
+/* Whether a tensor is listed as a table or a head. */
+static bool is_candidate(const struct wte__find *f, const uint32_t *places, uint64_t tensor)
+{
+    return places[tensor] && f->list[places[tensor] - 1].role != WTE_ROLE_OTHER;
+}
+
+/* More than one is as good as many: which it is cannot be told. */
+#define OF_ROWS_MOST 16u
+
+static wte_status add_of_rows(struct wte__find *f, const uint32_t *places, uint64_t rows, size_t *n)
 {
     const wte_file *file = f->m->file;
     struct wte__scored s;
     wte_tensor t;
-    *n = 0;
-    for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
+    for (uint64_t i = 0; i < wte_file_tensors(file) && *n < OF_ROWS_MOST; i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
         if (!is_unnamed(&t, &s) || s.rows != rows || !is_fractional(&t)) continue;
         if (wte__name_is_outside(t.name, t.name_bytes) ||
             wte__name_hints_head(t.name, t.name_bytes))
             continue;
-        if (is_candidate(f, i)) continue; /* by its shape */
+        if (is_candidate(f, places, i)) continue; /* by its shape */
         ++*n;
         s.tensor = i;
         s.role = WTE_ROLE_INPUT;
@@ -120,15 +139,22 @@ wte_status wte__find_of_rows(struct wte__find *f, uint64_t rows, size_t *n)
     return WTE_OK;
 }
 
-/* Offer it in the place of what was said of it: a numbered table stands beside. */
-static wte_status offer(struct wte__find *f, const struct wte__scored *s)
+wte_status wte__find_of_rows(struct wte__find *f, uint64_t rows, size_t *n)
 {
-    for (size_t i = 0; i < f->n; i++) {
-        if (f->list[i].tensor != s->tensor) continue;
-        f->list[i] = *s;
-        return WTE_OK;
-    }
-    return wte__find_add(f, s);
+    uint32_t *places;
+    *n = 0;
+    WTE_TRY(make_places(f, &places));
+    const wte_status status = add_of_rows(f, places, rows, n);
+    drop_places(f, places);
+    return status;
+}
+
+/* Offer it in the place of what was said of it: a numbered table stands beside. */
+static wte_status offer(struct wte__find *f, const uint32_t *places, const struct wte__scored *s)
+{
+    if (!places[s->tensor]) return wte__find_add(f, s);
+    f->list[places[s->tensor] - 1] = *s;
+    return WTE_OK;
 }
 
 static bool has_word_of_a_table(const wte_tensor *t)
@@ -145,7 +171,7 @@ static bool has_word_of_a_table(const wte_tensor *t)
     return false;
 }
 
-wte_status wte__find_offer(struct wte__find *f)
+static wte_status offer_all(struct wte__find *f, const uint32_t *places)
 {
     const wte_file *file = f->m->file;
     const struct wte__scored *best = wte__find_best(f, WTE_ROLE_HEAD);
@@ -159,7 +185,7 @@ wte_status wte__find_offer(struct wte__find *f)
         const bool graph = wte__name_judge(t.name, t.name_bytes).rule && !listed;
         if (!listed && !graph && wte__name_is_outside(t.name, t.name_bytes)) continue;
         const bool packed = wte__code_suffix(t.name, t.name_bytes) != NULL;
-        if ((!is_fractional(&t) && !packed) || is_candidate(f, i)) continue;
+        if ((!is_fractional(&t) && !packed) || is_candidate(f, places, i)) continue;
         s.tensor = i;
         s.role = WTE_ROLE_INPUT;
         s.rule = listed ? "one of a list of tables" : "no known name";
@@ -168,7 +194,16 @@ wte_status wte__find_offer(struct wte__find *f)
         s.score += s.rows > s.dim ? POINTS_TALL : 0;
         s.score += s.rows == rows ? POINTS_HEAD : 0;
         s.score += s.dim == dim ? POINTS_HEAD : 0;
-        WTE_TRY(offer(f, &s));
+        WTE_TRY(offer(f, places, &s));
     }
     return WTE_OK;
+}
+
+wte_status wte__find_offer(struct wte__find *f)
+{
+    uint32_t *places;
+    WTE_TRY(make_places(f, &places));
+    const wte_status status = offer_all(f, places);
+    drop_places(f, places);
+    return status;
 }
