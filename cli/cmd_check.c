@@ -340,6 +340,31 @@ static int make_lists(job *j)
 }
 
 #define TEMPLATE_BYTES (16u << 20) /* templates have some kilobytes */
+
+static bool stands_in(const char *text, uint64_t n, const char *token, uint64_t bytes)
+{
+    for (uint64_t at = 0; at + bytes <= n; at++)
+        if (memcmp(text + at, token, (size_t)bytes) == 0) return true;
+    return false;
+}
+
+/* Without a token of the template nothing of it is checked: that is no all-clear. */
+static void note_template(const job *j, const char *path)
+{
+    const wte_vocab *v = wte_model_vocab(j->model);
+    for (uint64_t id = 0; id < wte_vocab_size(v); id++) {
+        const wte_token_kind kind = wte_vocab_kind(v, id);
+        uint64_t bytes;
+        const char *token = wte_vocab_spelled(v, id, &bytes);
+        if (kind != WTE_TOKEN_SPECIAL && kind != WTE_TOKEN_ADDED) continue;
+        if (bytes > 1 && stands_in(j->chat, j->chat_bytes, token, bytes)) return;
+    }
+    cli_note(j->c,
+             "--template: no special or added token of the tokenizer stands in %s: no row was "
+             "checked for it (--tokens names tokens)",
+             path);
+}
+
 static int read_template(job *j)
 {
     const char *path = cli_text(j->c, "template");
@@ -348,7 +373,9 @@ static int read_template(job *j)
     if (*problem) return cli_say_fail(j->c, CLI_INPUT, "--template: %s", problem);
     if (!wte_model_vocab(j->model))
         return cli_usage(j->c, "--template: the model has no tokenizer to find its tokens in");
-    return cli_read_text(j->c, path, TEMPLATE_BYTES, &j->chat, &j->chat_bytes);
+    const int code = cli_read_text(j->c, path, TEMPLATE_BYTES, &j->chat, &j->chat_bytes);
+    if (code == CLI_DONE) note_template(j, path);
+    return code;
 }
 
 static int read_adapter(job *j)

@@ -88,7 +88,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wte_vocab_options opt = WTE_VOCAB_OPTIONS_INIT;
     fuzz_memory_init(&m);
     opt.allocator = &m.allocator;
-    wte_vocab_source source = (wte_vocab_source)(WTE_VOCAB_TOKENIZER_JSON + data[0] % 3);
+    static const wte_vocab_source sources[] = { WTE_VOCAB_TOKENIZER_JSON, WTE_VOCAB_JSON,
+                                                WTE_VOCAB_TXT, WTE_VOCAB_TEKKEN };
+    const wte_vocab_source source = sources[data[0] % 4];
     wte_status status = wte_vocab_open_memory(data + 1, size - 1, "f", source, &opt, &v, &err);
     HOLDS((status == WTE_OK) == (v != NULL));
     if (v)

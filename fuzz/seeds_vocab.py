@@ -2,7 +2,7 @@
 import json
 import pathlib
 
-TOKENIZER, MAP, LINES = b"\x00", b"\x01", b"\x02"
+TOKENIZER, MAP, LINES, TEKKEN = b"\x00", b"\x01", b"\x02", b"\x03"
 
 
 def tokenizer(model, added=(), **parts):
@@ -29,3 +29,9 @@ def seeds_vocab():
     yield "lines_latin1", LINES + b"caf\xe9\n"
     yield "bytes", LINES + b"".join(b"<0x%02X>\n" % b for b in range(256))
     yield "pointer", LINES + b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    config = {"default_vocab_size": 6, "default_num_special_tokens": 4, "version": "v3"}
+    ranks = [{"rank": 0, "token_bytes": "AA=="}, {"rank": 1, "token_bytes": "4pY="}, {"rank": 2, "token_bytes": "IHRo"}]
+    yield "tekken", TEKKEN + json.dumps({"config": config, "vocab": ranks}).encode()
+    special = [{"rank": 0, "token_str": "<s>", "is_control": False}]
+    yield "tekken_specials", TEKKEN + json.dumps({"config": config, "vocab": ranks, "special_tokens": special}).encode()
+    yield "counted", LINES + b"the 12\nb c 7\n"

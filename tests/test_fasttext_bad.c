@@ -12,6 +12,7 @@ typedef struct model {
     uint8_t entry_kind[3], quantised, output_quantised, normed;
     int64_t rows, cols; /* of the input matrix */
     int32_t code_bytes, product[4];
+    int32_t mode; /* of floret; 0: a file of fastText */
     uint8_t data[16384];
     size_t n, at_rows, at_codes, at_product, at_pairs;
 } model;
@@ -80,7 +81,11 @@ static void make(model *m)
     put(m, 793712314, 4);
     put(m, (uint64_t)m->version, 4);
     const int32_t args[] = { m->dim, 5, 1, 1, 5, 1, 2, m->kind, m->bucket, m->min, m->max, 100 };
-    for (size_t i = 0; i < 12; i++) put(m, (uint64_t)args[i], 4);
+    for (size_t i = 0; i < 12; i++) {
+        if (i == 11 && m->mode) put(m, (uint64_t)m->mode, 4);
+        if (i == 11 && m->mode) put(m, 2, 4); /* hashes */
+        put(m, (uint64_t)args[i], 4);
+    }
     put(m, 0, 8);
     put(m, (uint64_t)m->entries, 4);
     put(m, (uint64_t)m->words, 4);
@@ -135,6 +140,38 @@ static void the_model_is_read_when_nothing_is_changed(void **state)
             check_token(&w, 1, "bc", 2);
             free_words(&w);
         }
+}
+
+/* floret's files have the same magic number and version, and two more arguments. */
+static void floret_is_read_or_named(void **state)
+{
+    (void)state;
+    model m;
+    float row[2][2];
+    wte_error err = { 0 };
+    start(&m);
+    for (int i = 0; i < 2; i++, m.mode = 1) {
+        make(&m);
+        words w = open_words(m.data, m.n);
+        wte_rows rows;
+        assert_ok(wte_file_rows(w.f, 0, &rows, &err), err);
+        assert_ok(wte_rows_read(&rows, 1, row[i], &err), err);
+        check_token(&w, 1, "bc", 2);
+        free_words(&w);
+    }
+    assert_memory_equal(row[0], row[1], sizeof row[0]);
+    m.mode = 2;
+    make(&m);
+    check_bad(&m, WTE_E_UNSUPPORTED, 52,
+              "a floret model of 2 words, each made of rows that all share (2 hashes of each "
+              "n-gram into 3 rows)");
+    m.mode = 3; /* no mode of floret: nothing is known of such a file */
+    make(&m);
+    check_bad(&m, WTE_E_FORMAT, 68, "words and");
+    m.mode = 1;
+    m.pruned = -2;
+    make(&m);
+    check_bad(&m, WTE_E_FORMAT, 68, "words and");
 }
 
 static void headers_that_make_no_sense_are_refused(void **state)
@@ -340,6 +377,7 @@ static void every_allocation_may_fail(void **state)
 
 static const struct CMUnitTest tests[] = {
     TEST("the model is read when nothing is changed", the_model_is_read_when_nothing_is_changed),
+    TEST("floret's files are read or named", floret_is_read_or_named),
     TEST("headers that make no sense are refused", headers_that_make_no_sense_are_refused),
     TEST("dictionaries that make no sense are refused",
          dictionaries_that_make_no_sense_are_refused),

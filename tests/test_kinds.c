@@ -142,7 +142,7 @@ static void every_kind_is_told_by_its_structure(void **state)
             found++;
         }
         if (strstr(kinds[i].name, "navec") || strstr(kinds[i].name, "MATLAB 7.3") ||
-            strstr(kinds[i].name, "hnswlib"))
+            strstr(kinds[i].name, "hnswlib") || strstr(kinds[i].name, "before 2017"))
             found = 1; /* too long for a list: below */
         if (!found) fail_msg("%s: no sample", kinds[i].name);
         probed++;
@@ -196,6 +196,19 @@ static void long_samples_are_told_too(void **state)
     for (int i = 0; i < 6; i++) put_u64(data + 8 * i, header[i]);
     expect(data, 300, "an hnswlib index");
     put_u64(data + 32, 35); /* a label that is not the last 8 bytes */
+    expect(data, 300, NULL);
+    /* fastText before its magic number: dimension 4, two words, 15 tokens */
+    static const uint32_t args[] = { 4, 5, 5, 1, 5, 1, 2, 2, 11, 3, 6, 100 };
+    memset(data, 0, sizeof data);
+    for (int i = 0; i < 12; i++) data[4 * i] = (uint8_t)args[i];
+    put_u64(data + 48, UINT64_C(0x3f1a36e2eb1c432d)); /* 1e-4 */
+    put_u64(data + 56, UINT64_C(2) << 32 | 2);
+    put_u64(data + 68, 15);
+    expect(data, 300, "a fastText model of before 2017");
+    data[60] = 3; /* words and labels are not all entries */
+    expect(data, 300, NULL);
+    data[60] = 2;
+    data[9 * 4] = 7; /* n-grams from 7 to 6 characters */
     expect(data, 300, NULL);
 }
 

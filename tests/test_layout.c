@@ -188,7 +188,7 @@ static void m2m_has_languages_behind_its_map(void **state)
     forget("vocab.json");
     put_pieces(MODEL, usual, 5);
     put("config.json", "{\"bos_token_id\":0,\"pad_token_id\":1,\"eos_token_id\":2}");
-    refused(WTE_E_UNSUPPORTED, WTE_NOWHERE, "the ids of class 'M2M100' are not known");
+    refused(WTE_E_UNSUPPORTED, WTE_NOWHERE, "class 'M2M100' is not known");
 }
 
 static void camembert_shifts_by_four(void **state)
@@ -289,9 +289,9 @@ static void shifted_names_need_a_class(void **state)
     (void)state;
     static const char *const own[3] = { "<s>", "<pad>", "<unk>" };
     put_pieces(MODEL, usual, 5);
-    refused(WTE_E_UNSUPPORTED, WTE_NOWHERE, "nothing names the class: name the class as");
+    refused(WTE_E_UNSUPPORTED, WTE_NOWHERE, "no class is named: set tokenizer_class");
     put("tokenizer_config.json", "{\"tokenizer_class\":\"OursTokenizer\"}");
-    refused(WTE_E_UNSUPPORTED, WTE_NOWHERE, "the ids of class 'Ours' are not known");
+    refused(WTE_E_UNSUPPORTED, WTE_NOWHERE, "class 'Ours' is not known");
     put("tokenizer_config.json", "{\"tokenizer_class\":\"BarthezTokenizer\"}");
     wte_vocab *v = open_folder();
     has(v, 3, "w0", WTE_TOKEN_NORMAL);
@@ -439,6 +439,90 @@ static void other_counted_lines_are_refused(void **state)
     refused(WTE_E_FORMAT, 4, "this token is in the dictionary already");
 }
 
+#define TEKKEN(version, vocab, rest)                                                               \
+    "{\"config\":{\"pattern\":\"x\",\"default_vocab_size\":25,\"default_num_special_tokens\":22,"  \
+    "\"version\":\"" version "\"},\"vocab\":" vocab "," rest "\"type\":\"Tekken\"}"
+#define RANKS                                                                                      \
+    "[{\"rank\":0,\"token_bytes\":\"AA==\",\"token_str\":\"\\u0000\"},"                            \
+    "{\"rank\":1,\"token_bytes\":\"4pY=\",\"token_str\":null},"                                    \
+    "{\"rank\":2,\"token_bytes\":\"IHRo\"},{\"rank\":3,\"token_bytes\":\"YQ==\"}]"
+
+static void tekken_begins_with_its_specials(void **state)
+{
+    (void)state;
+    put("tekken.json", TEKKEN("v3", RANKS, ""));
+    put("vocab.json", "{\"a\":0}"); /* not asked */
+    wte_vocab *v = open_folder();
+    assert_int_equal(wte_vocab_source_of(v), WTE_VOCAB_TEKKEN);
+    assert_int_equal(wte_vocab_spelling_of(v), WTE_SPELLING_PLAIN);
+    assert_int_equal(wte_vocab_size(v), 25);
+    assert_int_equal(wte_vocab_not_utf8(v), 1);
+    has(v, 1, "<s>", WTE_TOKEN_SPECIAL);
+    has(v, 10, "[IMG]", WTE_TOKEN_SPECIAL);
+    has(v, 19, "[TOOL_CONTENT]", WTE_TOKEN_SPECIAL);
+    has(v, 20, "<SPECIAL_20>", WTE_TOKEN_UNUSED);
+    has(v, 21, "<SPECIAL_21>", WTE_TOKEN_UNUSED);
+    uint64_t bytes;
+    assert_memory_equal(wte_vocab_spelled(v, 22, &bytes), "", 1);
+    assert_int_equal(bytes, 1);
+    has(v, 23, "\xe2\x96", WTE_TOKEN_NORMAL);
+    has(v, 24, " th", WTE_TOKEN_NORMAL); /* and rank 3 is not in use */
+    finds(v, " th", 24);
+    wte_vocab_free(v);
+    put("tekken.json",
+        TEKKEN("v13", RANKS,
+               "\"special_tokens\":[{\"rank\":1,\"token_str\":\"<s>\",\"is_control\":true},"
+               "{\"rank\":0,\"token_str\":\"plain\",\"is_control\":false}],"));
+    v = open_folder();
+    has(v, 0, "plain", WTE_TOKEN_ADDED);
+    has(v, 1, "<s>", WTE_TOKEN_SPECIAL);
+    has(v, 2, "<SPECIAL_2>", WTE_TOKEN_UNUSED);
+    has(v, 24, " th", WTE_TOKEN_NORMAL);
+    wte_vocab_free(v);
+}
+
+static void broken_tekken_files_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+        wte_status status;
+    } cases[] = {
+        { "{\"config\":", "not valid JSON", WTE_E_FORMAT },
+        { "{\"config\":1}", "the config is no object", WTE_E_FORMAT },
+        { "{\"config\":{\"default_vocab_size\":-1}}", "vocab_size is no count", WTE_E_FORMAT },
+        { "{\"config\":{\"default_num_special_tokens\":[]}}", "tokens is no count", WTE_E_FORMAT },
+        { "{\"config\":{},\"vocab\":[]}", "a tekken file needs vocab", WTE_E_FORMAT },
+        { "{\"vocab\":{}}", "are lists of objects", WTE_E_FORMAT },
+        { "{\"vocab\":[1]}", "are lists of objects", WTE_E_FORMAT },
+        { "{\"vocab\":[],\"vocab\":[]}", "a second list", WTE_E_FORMAT },
+        { TEKKEN("v3", "[{\"rank\":0}]", ""), "needs a rank and token_bytes", WTE_E_FORMAT },
+        { TEKKEN("v3", "[{\"rank\":-1}]", ""), "a rank is no whole number", WTE_E_FORMAT },
+        { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":1}]", ""), "is a string", WTE_E_FORMAT },
+        { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":\"AAA\"}]", ""), "no base64", WTE_E_FORMAT },
+        { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":\"A?==\"}]", ""), "no base64", WTE_E_FORMAT },
+        { TEKKEN("v3", "[]", "\"special_tokens\":[{\"rank\":1}],"), "and a token_str",
+          WTE_E_FORMAT },
+        { TEKKEN("v3", "[]", "\"special_tokens\":[{\"rank\":22,\"token_str\":\"x\"}],"),
+          "is not below default_num", WTE_E_FORMAT },
+        { TEKKEN("v11", "[]", ""), "it lists no special_tokens", WTE_E_UNSUPPORTED },
+        { "{\"config\":{\"version\":\"v3\",\"default_vocab_size\":1,"
+          "\"default_num_special_tokens\":2},\"vocab\":[]}",
+          "1 ids and 2 special tokens", WTE_E_FORMAT },
+        { "{\"config\":{\"version\":\"v3\",\"default_vocab_size\":99999999,"
+          "\"default_num_special_tokens\":2},\"vocab\":[]}",
+          "at most 16777216 and 65536", WTE_E_LIMIT },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wte_vocab *v;
+        wte_error err;
+        put("tekken.json", cases[i].text);
+        assert_int_equal(wte_vocab_open(scratch, NULL, &v, &err), cases[i].status);
+        if (!strstr(err.message, cases[i].message)) fail_msg("%zu: %s", i, err.message);
+        assert_null(v);
+    }
+}
+
 /* Opens with the i-th allocation failing, for every i until it succeeds. */
 static void starve(void)
 {
@@ -474,6 +558,8 @@ static void running_out_of_memory_is_an_error_and_no_leak(void **state)
     forget("tokenizer.model");
     put("dict.txt", "a 1\nb 2\n");
     starve();
+    put("tekken.json", TEKKEN("v3", RANKS, ""));
+    starve();
 }
 
 #define IN_FOLDER(name, function)                                                                  \
@@ -494,6 +580,8 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER("broken configs are refused", broken_configs_are_refused),
     IN_FOLDER("dictionaries of fairseq are read", dictionaries_of_fairseq_are_read),
     IN_FOLDER("other counted lines are refused", other_counted_lines_are_refused),
+    IN_FOLDER("tekken.json begins with its special tokens", tekken_begins_with_its_specials),
+    IN_FOLDER("broken tekken.json files are refused", broken_tekken_files_are_refused),
     IN_FOLDER("every allocation may fail", running_out_of_memory_is_an_error_and_no_leak),
 };
 TEST_MAIN(tests)

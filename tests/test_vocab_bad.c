@@ -205,7 +205,7 @@ static void what_is_not_there_is_said(void **state)
     snprintf(path, sizeof path, "%s/vocab.json", dir);
     test_write_file(path, "", 0);
     assert_fails(wte_vocab_open(path, NULL, &v, &err), err, WTE_E_FORMAT, 0, "the file is empty");
-    assert_fails(wte_vocab_open(dir, NULL, &v, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_fails(wte_vocab_open(dir, NULL, &v, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
                  "(tokenizer.model, spiece.model, ...) here (vocab.json is empty)");
     memset(longest, '/', sizeof longest); /* the root, however many slashes */
     longest[sizeof longest - 1] = '\0';

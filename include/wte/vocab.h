@@ -23,7 +23,8 @@ typedef enum wte_vocab_source {
     WTE_VOCAB_JSON = 2,           /* vocab.json: {"token": id} */
     WTE_VOCAB_TXT = 3,            /* vocab.txt: one token a line, id = line number from 0 */
     WTE_VOCAB_TOKENS = 4,         /* listed by a file of tensors: GGUF, word vectors */
-    WTE_VOCAB_PIECES = 5          /* tokenizer.model, spiece.model: sentencepiece */
+    WTE_VOCAB_PIECES = 5,         /* tokenizer.model, spiece.model: sentencepiece */
+    WTE_VOCAB_TEKKEN = 6          /* tekken.json: Mistral */
 } wte_vocab_source;
 
 /** How the texts are spelled in the file. */
@@ -45,13 +46,14 @@ typedef enum wte_token_kind {
 
 /** Open a file (by content: JSON, sentencepiece or lines), or in a directory the first of
  *  tokenizer.json, vocab.json, vocab.txt, tokenizer.model, spiece.model and others
- *  (docs/formats.md). An empty file counts as absent. In a directory all but tokenizer.json are
+ *  (docs/formats.md). An empty file is passed over. In a directory all but tokenizer.json are
  *  read with added_tokens.json, tokenizer_config.json and config.json: classes of tokenizers that
  *  give tokens other ids than their places do so here. E_UNSUPPORTED where that is not known.
- *  E_NOT_FOUND when a directory has none; E_FORMAT with err->where = byte offset (two texts for one
- *  id, JSON that is none, an empty file); E_LIMIT for ids, holes or sizes past docs/limits.md.
- *  A text may have two ids: both keep it, and find gives the one of the model's own vocabulary.
- *  cost  one pass over the file, which stays in memory; 16 bytes an id, some 60 a token */
+ *  E_NOT_FOUND when a directory has none, E_FORMAT when it has an empty one alone; E_FORMAT with
+ * err->where = byte offset (two texts for one id, JSON that is none, an empty file); E_LIMIT for
+ * ids, holes or sizes past docs/limits.md. A text may have two ids: both keep it, and find gives
+ * the one of the model's own vocabulary. cost  one pass over the file, which stays in memory; 16
+ * bytes an id, some 60 a token */
 WTE_API WTE_MUST_CHECK wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt,
                                                  wte_vocab **out, wte_error *err);
 /** The same from bytes in memory, which are copied. */

@@ -13,8 +13,15 @@
 
 #define PASS_BYTES ((size_t)1 << 20)
 
+/* floret writes two more arguments before the last: how words are made, and hashes of each n-gram.
+ */
+#define FLORET_BYTES 8u
+enum { FLORET_AS_FASTTEXT = 1, FLORET_HASHED = 2 };
+
 typedef struct header {
     uint32_t version;
+    uint32_t more; /* bytes of floret's arguments */
+    int32_t mode, hashes;
     int32_t arg[WTE__FT_ARGS];
     int32_t entries, words, labels;
     int64_t tokens, pruned; /* pruned: pairs, or -1 */
@@ -153,7 +160,18 @@ static int32_t take_i32(wte_span *s)
     return value;
 }
 
-static wte_status check_header(const reader *r)
+/* A hashed word has no row of its own: its vector is made of rows that all words share. */
+static wte_status refuse_hashed(const reader *r)
+{
+    return wte__fail(r->err, WTE_E_UNSUPPORTED, 52,
+                     "%s: a floret model of %" PRId32 " words, each made of rows that all share "
+                     "(%" PRId32 " hashes of each n-gram into %" PRId32
+                     " rows), which this build does not make: use the .vec beside it, or floret's "
+                     "save_vectors",
+                     r->f->path, r->h.words, r->h.hashes, r->h.arg[WTE__FT_BUCKET]);
+}
+
+static wte_status check_arguments(const reader *r)
 {
     const header *h = &r->h;
     if (h->version > WTE__FT_LAST_VERSION)
@@ -170,34 +188,78 @@ static wte_status check_header(const reader *r)
                          "%s: fastText: n-grams of up to %" PRId32
                          " characters, but at most %u are taken",
                          r->f->path, h->arg[WTE__FT_MAX], WTE_LIMIT_NGRAM);
-    if (h->entries < 0) return bad(r, 64, "the number of entries is", h->entries);
-    if (h->words < 0 || h->labels < 0 || (int64_t)h->words + h->labels != h->entries)
-        return wte__fail(r->err, WTE_E_FORMAT, 68,
-                         "%s: fastText: %" PRId32 " words and %" PRId32
-                         " labels at byte 68, but %" PRId32 " entries",
-                         r->f->path, h->words, h->labels, h->entries);
-    if (h->pruned < -1) return bad(r, 84, "the number of n-grams kept is", h->pruned);
     return WTE_OK;
 }
 
-static wte_status read_header(reader *r)
+static wte_status check_header(const reader *r)
 {
-    uint8_t raw[WTE__FT_HEAD_BYTES];
-    header *h = &r->h;
-    const wte__part *part = &r->f->parts[0];
-    if (r->window.end < WTE__FT_HEAD_BYTES) return ends(r, "its header");
-    WTE_TRY(wte__file_read_at(&part->file, 0, raw, WTE__FT_HEAD_BYTES, part->path, r->err));
-    wte_span s = wte_span_make(raw, WTE__FT_HEAD_BYTES);
-    (void)wte_span_u32le(&s); /* the magic number */
-    h->version = wte_span_u32le(&s);
-    for (size_t i = 0; i < WTE__FT_ARGS; i++) h->arg[i] = take_i32(&s);
+    const header *h = &r->h;
+    WTE_TRY(check_arguments(r));
+    if (h->entries < 0) return bad(r, 64 + h->more, "the number of entries is", h->entries);
+    if (h->words < 0 || h->labels < 0 || (int64_t)h->words + h->labels != h->entries)
+        return wte__fail(r->err, WTE_E_FORMAT, 68 + h->more,
+                         "%s: fastText: %" PRId32 " words and %" PRId32 " labels at byte %" PRIu32
+                         ", but %" PRId32 " entries",
+                         r->f->path, h->words, h->labels, 68 + h->more, h->entries);
+    if (h->pruned < -1) return bad(r, 84 + h->more, "the number of n-grams kept is", h->pruned);
+    return h->mode == FLORET_HASHED ? refuse_hashed(r) : WTE_OK;
+}
+
+/* Behind the arguments, `more` bytes later than in a file of fastText. */
+static void take_sizes(header *h, const uint8_t *raw, uint32_t more)
+{
+    const size_t at = 2 * 4 + WTE__FT_ARGS * 4 + more;
+    wte_span s = wte_span_make(raw + at, WTE__FT_HEAD_BYTES + FLORET_BYTES - at);
     (void)wte_span_u64le(&s); /* sampling threshold */
     h->entries = take_i32(&s);
     h->words = take_i32(&s);
     h->labels = take_i32(&s);
     h->tokens = signed_of(wte_span_u64le(&s));
     h->pruned = signed_of(wte_span_u64le(&s));
-    r->at = WTE__FT_HEAD_BYTES;
+    h->more = more;
+}
+
+static bool sizes_agree(const header *h)
+{
+    return h->entries >= 0 && h->words >= 0 && h->labels >= 0 && h->pruned >= -1 &&
+           (int64_t)h->words + h->labels == h->entries;
+}
+
+/* The file has the same magic number and version: sizes that only agree 8 bytes later, behind two
+ * arguments that floret knows, are its own. */
+static void look_for_floret(header *h, const uint8_t *raw)
+{
+    const header before = *h;
+    wte_span s = wte_span_make(raw + 2 * 4 + (WTE__FT_ARGS - 1) * 4, 12);
+    const int32_t mode = take_i32(&s), hashes = take_i32(&s), update = take_i32(&s);
+    if (sizes_agree(h) || mode < FLORET_AS_FASTTEXT || mode > FLORET_HASHED || hashes < 1 ||
+        hashes > 4)
+        return;
+    take_sizes(h, raw, FLORET_BYTES);
+    if (!sizes_agree(h)) {
+        *h = before;
+        return;
+    }
+    h->mode = mode;
+    h->hashes = hashes;
+    h->arg[WTE__FT_UPDATE] = update;
+}
+
+static wte_status read_header(reader *r)
+{
+    uint8_t raw[WTE__FT_HEAD_BYTES + FLORET_BYTES] = { 0 };
+    header *h = &r->h;
+    const wte__part *part = &r->f->parts[0];
+    const size_t n = r->window.end < sizeof raw ? (size_t)r->window.end : sizeof raw;
+    if (n < WTE__FT_HEAD_BYTES) return ends(r, "its header");
+    WTE_TRY(wte__file_read_at(&part->file, 0, raw, n, part->path, r->err));
+    wte_span s = wte_span_make(raw, WTE__FT_HEAD_BYTES);
+    (void)wte_span_u32le(&s); /* the magic number */
+    h->version = wte_span_u32le(&s);
+    for (size_t i = 0; i < WTE__FT_ARGS; i++) h->arg[i] = take_i32(&s);
+    take_sizes(h, raw, 0);
+    if (n == sizeof raw) look_for_floret(h, raw);
+    r->at = WTE__FT_HEAD_BYTES + h->more;
     return check_header(r);
 }
 
@@ -359,11 +421,11 @@ static wte_status read_all(reader *r)
     t->loss = h->arg[WTE__FT_LOSS];
     t->model = h->arg[WTE__FT_MODEL];
     WTE_TRY(read_dictionary(r));
-    const uint64_t dictionary_end = r->at;
+    const uint64_t dictionary_at = WTE__FT_HEAD_BYTES + h->more, dictionary_end = r->at;
     WTE_TRY(read_matrices(r));
     r->f->tokens.scored = true; /* how often each word was met */
-    WTE_TRY(wte__vectors_add(r->f, t->ngrams.words, t->input.dim, WTE__FT_HEAD_BYTES, r->err));
-    r->f->entries[0].bytes = dictionary_end - WTE__FT_HEAD_BYTES;
+    WTE_TRY(wte__vectors_add(r->f, t->ngrams.words, t->input.dim, dictionary_at, r->err));
+    r->f->entries[0].bytes = dictionary_end - dictionary_at;
     WTE_TRY(add_matrix(r, &t->input));
     return add_matrix(r, &t->output);
 }

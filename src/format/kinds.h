@@ -32,6 +32,8 @@ const wte__kind *wte__kind_of_member(const char *name, size_t n);
 wte_status wte__kind_refuse(const wte__kind *kind, const wte__head *head, const char *path,
                             wte_error *err);
 
+/* probe_fasttext.c */
+bool wte__probe_fasttext_early(const wte__head *head);
 /* kind_probes.c */
 bool wte__probe_hdf5_block(const wte__head *head);
 bool wte__probe_tfrecord(const wte__head *head);

@@ -27,6 +27,7 @@ static const char *const side_names[] = {
     "spm_char.model",
     "prophetnet.tokenizer",
     "tokenizer_config.json",
+    "tekken.json",
 };
 
 wte_file_use wte_model_file_use(const char *name)

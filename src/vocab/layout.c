@@ -128,11 +128,10 @@ static wte_status by_pieces(const wte__vocab_reader *r, const wte__vocab_side *s
     }
     return wte__fail(
         r->err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
-        "%s: models with a file of this name give its pieces other ids (XLM-R: place + 1, "
-        "CamemBERT: place + 4), and %s%s%s: name the class as tokenizer_class in "
-        "tokenizer_config.json, or put the model's tokenizer.json here",
-        r->name[0], name[0] ? "the ids of class '" : "nothing names the class",
-        name[0] ? wte__show(shown, name, strlen(name)) : "", name[0] ? "' are not known" : "");
+        "%s: its pieces have other ids than their places in most models (XLM-R + 1, CamemBERT + "
+        "4), and %s%s%s: set tokenizer_class in tokenizer_config.json, or add tokenizer.json",
+        r->name[0], name[0] ? "class '" : "no class is named",
+        name[0] ? wte__show(shown, name, strlen(name)) : "", name[0] ? "' is not known" : "");
 }
 
 static wte_status choose(const wte__vocab_reader *r, const wte__vocab_side *side,

@@ -11,11 +11,17 @@
 #include "vocab/layout.h"
 
 /* In the order of preference. */
-static const char *const file_names[] = { "tokenizer.json",      "vocab.json",
-                                          "vocab.txt",           "tokenizer.model",
-                                          "spiece.model",        "dict.txt",
-                                          "spm.model",           "sentencepiece.model",
-                                          "spm_char.model",      "sentencepiece.bpe.model",
+static const char *const file_names[] = { "tokenizer.json",
+                                          "tekken.json",
+                                          "vocab.json",
+                                          "vocab.txt",
+                                          "tokenizer.model",
+                                          "spiece.model",
+                                          "dict.txt",
+                                          "spm.model",
+                                          "sentencepiece.model",
+                                          "spm_char.model",
+                                          "sentencepiece.bpe.model",
                                           "prophetnet.tokenizer" };
 #define N_FILE_NAMES (sizeof file_names / sizeof file_names[0])
 
@@ -63,6 +69,7 @@ static wte_status read_main(wte__vocab_reader *r, const wte__vocab_side *side)
         return wte__vocab_is_counted(r, side) ? wte__vocab_read_counted(r, side)
                                               : wte__vocab_read_lines(r);
     case WTE_VOCAB_PIECES: return wte__vocab_read_pieces(r);
+    case WTE_VOCAB_TEKKEN: return wte__vocab_read_tekken(r);
     case WTE_VOCAB_JSON: return wte__vocab_read_map(r, WTE__VOCAB_MAIN, false);
     default: return wte__vocab_read_tokenizer(r);
     }
@@ -86,7 +93,8 @@ static wte_status read_loaded(wte_vocab *v, const side_paths *sides, wte_error *
     wte__vocab_reader r = { .v = v,
                             .err = err,
                             .told = v->source == WTE_VOCAB_TOKENIZER_JSON ||
-                                    v->source == WTE_VOCAB_PIECES };
+                                    v->source == WTE_VOCAB_PIECES ||
+                                    v->source == WTE_VOCAB_TEKKEN };
     r.name[0] = wte__show_path(shown[0], v->path);
     for (size_t i = 1; i < WTE__VOCAB_FILES; i++)
         r.name[i] = wte__show_path(shown[i], sides ? sides->path[i] : "");
@@ -113,6 +121,9 @@ static wte_vocab_source source_by_content(const wte_vocab *v)
     wte__json_init(&j, v->data[0], v->data_bytes[0], v->path, 0);
     bool object = wte__json_next(&j) == WTE__JSON_OBJECT;
     bool key = object && wte__json_next(&j) == WTE__JSON_KEY;
+    if (object && strcmp(wte__path_base(v->path), "tekken.json") == 0) return WTE_VOCAB_TEKKEN;
+    const bool config = key && wte__json_is(&j, "config");
+    if (config) return wte__json_next(&j) == WTE__JSON_NUMBER ? WTE_VOCAB_JSON : WTE_VOCAB_TEKKEN;
     if (key)
         return wte__json_next(&j) == WTE__JSON_NUMBER ? WTE_VOCAB_JSON : WTE_VOCAB_TOKENIZER_JSON;
     bool empty = object && j.kind == WTE__JSON_OBJECT_END && wte__json_next(&j) == WTE__JSON_END;
@@ -137,7 +148,7 @@ static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], 
         if (kind == WTE__PATH_FILE && !empty) empty = file_names[i];
     }
     return wte__fail(
-        err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+        err, empty ? WTE_E_FORMAT : WTE_E_NOT_FOUND, WTE_NOWHERE,
         "%s: no tokenizer.json, vocab.json, vocab.txt, dict.txt or sentencepiece model "
         "(tokenizer.model, spiece.model, ...) here%s%s%s",
         wte__show_path(shown, dir), empty ? " (" : "", empty ? empty : "",
@@ -166,7 +177,7 @@ static wte_status load_side(wte_vocab *v, const wte_vocab_options *o, const char
 static wte_status load_sides(wte_vocab *v, const wte_vocab_options *o, const char *dir,
                              side_paths *sides, wte_error *err)
 {
-    if (v->source == WTE_VOCAB_TOKENIZER_JSON) return WTE_OK;
+    if (v->source == WTE_VOCAB_TOKENIZER_JSON || v->source == WTE_VOCAB_TEKKEN) return WTE_OK;
     WTE_TRY(load_side(v, o, dir, WTE__VOCAB_ADDED, sides, err));
     WTE_TRY(load_side(v, o, dir, WTE__VOCAB_CONFIG, sides, err));
     return load_side(v, o, dir, WTE__VOCAB_MODEL_CONFIG, sides, err);
@@ -225,7 +236,7 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
     WTE_TRY(wte__need(name, "wte_vocab_open_memory: name", err));
     if (bytes) WTE_TRY(wte__need(data, "wte_vocab_open_memory: data", err));
     WTE_TRY(wte__vocab_options_take(&o, opt, err));
-    if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_PIECES ||
+    if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_TEKKEN ||
         source == WTE_VOCAB_TOKENS)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no vocabulary source is numbered %d",
                          (int)source);

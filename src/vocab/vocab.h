@@ -97,6 +97,8 @@ wte_status wte__vocab_add(wte__vocab_reader *r, const wte__vocab_token *token); 
 /* spm.c: the same of a sentencepiece model; and whether the bytes begin like one. */
 wte_status wte__vocab_read_pieces(wte__vocab_reader *r);
 bool wte__vocab_is_pieces(const void *data, uint64_t bytes);
+/* tekken.c: the same of Mistral's tekken.json. */
+wte_status wte__vocab_read_tekken(wte__vocab_reader *r);
 /* "NAME: line L column C (byte at): what" */
 wte_status wte__vocab_refuse(const wte__vocab_reader *r, uint8_t file, uint64_t at,
                              const char *what);

@@ -12,3 +12,12 @@ echo '{{ "<|user|>" + message }}' > chat.jinja
 run wte check model --quiet --template chat.jinja
 run wte check model --quiet --tokens 'a,<|bot|>,4' --only tokens-untrained
 run wte check model --quiet --tokens a,c --only tokens-untrained
+# a template without a token of the tokenizer, and tokenizers that are broken or empty
+echo '{{ "[INST]" + message }}' > other.jinja
+run wte check model --template other.jinja --only tokens-untrained
+echo '{"model": {' > model/tokenizer.json
+run wte check model --template chat.jinja
+: > model/tokenizer.json
+run wte check model --template chat.jinja
+rm model/tokenizer.json
+run wte check model --template chat.jinja
