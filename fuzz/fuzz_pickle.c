@@ -11,7 +11,8 @@
 
 static const wte__pickle_allowed allowed[] = { { "collections", "OrderedDict", 1 },
                                                { "torch._utils", "_rebuild_tensor_v2", 2 },
-                                               { "torch", "FloatStorage", 3 } };
+                                               { "torch", "FloatStorage", 3 },
+                                               { "omegaconf", "*", 0 } };
 
 static wte__pickle pickle_of(const uint8_t *data, size_t size, wte__arena *arena)
 {
@@ -47,10 +48,12 @@ static void check_value(const wte__pickle *p, const wte__pickle_value *v)
     HOLDS(v->kind > WTE__PICKLE_UNSET && v->kind <= WTE__PICKLE_PERSISTENT);
     if (v->kind == WTE__PICKLE_TEXT || v->kind == WTE__PICKLE_BYTES || v->kind == WTE__PICKLE_LONG)
         HOLDS(v->as.bytes >= p->data && v->n <= p->used && v->as.bytes + v->n <= p->data + p->used);
-    if (v->kind == WTE__PICKLE_GLOBAL) HOLDS(v->n >= 1 && v->n <= 3);
+    if (v->kind == WTE__PICKLE_GLOBAL)
+        HOLDS(v->n <= 3 && (v->n > 0 || v->as.global->passed || v->as.global->setting));
     if (v->kind == WTE__PICKLE_DICT) HOLDS(v->as.list->n % 2 == 0);
     if (v->kind != WTE__PICKLE_CALL) return;
-    HOLDS(v->as.call->callee.kind == WTE__PICKLE_GLOBAL && v->as.call->callee.n >= 1);
+    HOLDS(v->as.call->callee.kind == WTE__PICKLE_GLOBAL);
+    HOLDS(v->as.call->callee.n > 0 || v->as.call->callee.as.global->passed);
     HOLDS(v->as.call->arguments.kind == WTE__PICKLE_TUPLE);
 }
 

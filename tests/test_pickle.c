@@ -6,7 +6,8 @@
 #include "format/pickle.h"
 
 static const wte__pickle_allowed allowed[] = { { "collections", "OrderedDict", 7 },
-                                               { "m", "f", 8 } };
+                                               { "m", "f", 8 },
+                                               { "conf", "*", 0 } };
 
 /* A pickle of n bytes over an arena, which the caller clears. */
 static wte__pickle pickle_of(const void *data, size_t n, wte__arena *arena)
@@ -18,7 +19,7 @@ static wte__pickle pickle_of(const void *data, size_t n, wte__arena *arena)
     p.path = "t.pkl";
     p.at = 1000;
     p.allowed = allowed;
-    p.n_allowed = 2;
+    p.n_allowed = sizeof allowed / sizeof allowed[0];
     p.arena = arena;
     return p;
 }
@@ -213,6 +214,36 @@ static void what_follows_a_pickle_is_not_looked_at(void **state)
     wte__arena_clear(&arena);
 }
 
+/* Objects of other classes, made with and without attributes, filled as a dict, and of a package
+ * whose classes may be called: values that are read beside them come out. */
+static void objects_of_other_classes_are_passed_over(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *data;
+        size_t n;
+        uint32_t filled;
+    } cases[] = {
+        { PICKLE("\x80\x02}X\1\0\0\0acmy\nConfig\n)\x81s."), 0 },
+        { PICKLE("\x80\x02}X\1\0\0\0ac_io\nBytesIO\n)\x81(K\1K\2Ntbs."), 0 },
+        { PICKLE("\x80\x02}X\1\0\0\0acmy\nDict\n)\x81K\1K\5Qs}bs."), 2 },
+        { PICKLE("\x80\x02}X\1\0\0\0acconf.base\nMode\nK\1\x85Rs."), 0 },
+        { PICKLE("\x80\x02}X\1\0\0\0acconf\nNode\ncconf\nAny\n\x85Rs."), 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        wte__arena arena;
+        wte__arena_init(&arena, NULL);
+        const wte__pickle_value root = run(cases[i].data, cases[i].n, &arena);
+        assert_int_equal(root.kind, WTE__PICKLE_DICT);
+        assert_int_equal(root.as.list->n, 2);
+        const wte__pickle_value *v = &root.as.list->items[1];
+        assert_int_equal(v->kind, WTE__PICKLE_CALL);
+        assert_int_equal(v->as.call->callee.n, 0);
+        assert_int_equal(v->as.call->filled.n, cases[i].filled);
+        wte__arena_clear(&arena);
+    }
+}
+
 /* Faults ----------------------------------------------------------------------------------------
  */
 
@@ -238,8 +269,20 @@ static const bad_pickle bad[] = {
     { PICKLE("\x80\x02"
              "c__main__\nNet\n)\x81}b."),
       17, WTE_E_UNSUPPORTED, "a pickled module of class '__main__.Net', not a state dict" },
-    { PICKLE("\x80\x02}X\1\0\0\0ac__main__\nNet\n)\x81s."), 24, WTE_E_UNSUPPORTED,
-      "holds an object of class '__main__.Net'; only tensors" },
+    { PICKLE("\x80\x02}X\1\0\0\0ac__main__\nNet\n)\x81K\1Qbs."), 28, WTE_E_UNSUPPORTED,
+      "holds an object of class '__main__.Net', with tensors in it, which are not read" },
+    { PICKLE("\x80\x02}X\1\0\0\0ac__main__\nNet\n)\x81(K\5c__main__\nIn\n)\x81K\1Qbtbs."), 46,
+      WTE_E_UNSUPPORTED, "holds an object of class '__main__.Net', with tensors in it" },
+    { PICKLE("\x80\x02}X\1\0\0\0ac__main__\nList\n)\x81(K\1Qes."), 30, WTE_E_UNSUPPORTED,
+      "holds an object of class '__main__.List', with tensors in it" },
+    { PICKLE("\x80\x02}X\1\0\0\0ac__main__\nPair\nK\1Q\x85\x81s."), 28, WTE_E_UNSUPPORTED,
+      "holds an object of class '__main__.Pair', with tensors in it" },
+    { PICKLE("\x80\x02}X\1\0\0\0acconf.x\nsystem\n)Rs."), 25, WTE_E_UNSUPPORTED,
+      "tries to import 'conf.x.system'" },
+    { PICKLE("\x80\x02}X\1\0\0\0acconfer\nEnum\n)Rs."), 23, WTE_E_UNSUPPORTED,
+      "tries to import 'confer.Enum'" },
+    { PICKLE("\x80\x02}X\1\0\0\0acos\nsystem\nq\0)\x81h\0X\2\0\0\0id\x85Rs."), 34,
+      WTE_E_UNSUPPORTED, "tries to import 'os.system'" },
     { PICKLE("\x80\x02(X\6\0\0\0modulecmy\nNet\nX\0\0\0\0X\0\0\0\0tQ)\x81."), 35, WTE_E_UNSUPPORTED,
       "a pickled module of class 'my.Net'" },
     { PICKLE("\x80\x02"
@@ -409,6 +452,7 @@ static const struct CMUnitTest tests[] = {
     TEST("calls are kept and never made", calls_are_kept_and_never_made),
     TEST("what is kept outside is the caller's", what_is_kept_outside_is_the_callers),
     TEST("what follows a pickle is not looked at", what_follows_a_pickle_is_not_looked_at),
+    TEST("objects of other classes are passed over", objects_of_other_classes_are_passed_over),
     TEST("every fault is told", every_fault_is_told),
     TEST("every cut of a pickle is seen", every_cut_of_a_pickle_is_seen),
     TEST("budgets of steps, depth and stack hold", budgets_of_steps_depth_and_stack_hold),

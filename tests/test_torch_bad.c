@@ -129,6 +129,20 @@ static const struct {
     { "ctorch._utils\n_rebuild_tensor_v3\n((X\7\0\0\0storagectorch.storage\nUntypedStorage\nX\1\0\0\0"
       "0NK\x18tQK\0K\6\x85K\1\x85NNNtR",
       true, WTE_E_FORMAT, "'w': its type is none of torch's" },
+    { "ctorch._utils\n_rebuild_qtensor\n((X\7\0\0\0storagectorch\nQInt8Storage\nX\1\0\0\0"
+      "0NK\x18tQK\0K\6\x85K\1\x85(ctorch\nper_tensor_affine\nK\1K\0t\x89NtR",
+      true, WTE_E_UNSUPPORTED,
+      "'w' is quantised (torch._utils._rebuild_qtensor), which is not read: save it as an ordinary "
+      "one (x.dequantize())" },
+    { "ctorch._utils\n_rebuild_sparse_tensor\n(N)tR", true, WTE_E_UNSUPPORTED,
+      "'w' is sparse (torch._utils._rebuild_sparse_tensor), which is not read: save it as an "
+      "ordinary one (x.to_dense())" },
+    { "ctorch._utils\n_rebuild_meta_tensor_no_storage\n(N)tR", true, WTE_E_UNSUPPORTED,
+      "'w' is of no data, on the device 'meta'" },
+    { "ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_wrapper_subclass\nN)}tR",
+      true, WTE_E_UNSUPPORTED, "'w' is of a kind of its own" },
+    { "cnumpy.core.multiarray\n_reconstruct\n)R", true, WTE_E_UNSUPPORTED,
+      "holds no tensors; 'w' is a NumPy array, which is not read" },
 };
 
 static void values_that_are_no_tensors_are_told(void **state)
@@ -354,7 +368,49 @@ static void what_is_neither_dict_nor_tensor_is_refused(void **state)
     zip_free(&z);
 }
 
+/* A tensor, an array of NumPy and two objects: the first that is passed over is told by name. */
+static made_zip zip_with_others(bytes *b)
+{
+    static const made_tensor t = { 6, 0, 2, 3, 3, 1 };
+    put_pickle(b, "\x80\x02}(%s", "w");
+    put_tensor(b, &t);
+    put_pickle(b,
+               "%scnumpy._core.multiarray\n_reconstruct\n)R(%d%d%d\x86"
+               "cnumpy\ndtype\n%s\x85R\x89Ntb%sc_io\nBytesIO\n)\x81%scx\nConfig\n)\x81u.",
+               "emb", 1, 7, 5, "f4", "state", "config");
+    return zip_checkpoint(b, 24);
+}
+
+static void what_is_passed_over_is_told(void **state)
+{
+    (void)state;
+    bytes b = { { 0 }, 0 };
+    made_zip z = zip_with_others(&b);
+    wte_error err = { 0 };
+    wte_file *f;
+    const char *value;
+    assert_ok(open_zip_bytes(&z, NULL, &f, &err), err);
+    assert_int_equal(wte_file_tensors(f), 1);
+    assert_string_equal(wte_file_metadata(f, 0, &value), "emb");
+    assert_string_equal(value, "not read: a NumPy array, 7 x 5 'f4'; and 2 more");
+    wte_file_free(f);
+    wte_status status = WTE_E_MEMORY;
+    for (size_t i = 0; status != WTE_OK; i++) {
+        test_memory memory;
+        test_memory_init(&memory, i);
+        wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+        opt.allocator = &memory.allocator;
+        status = open_zip_bytes(&z, &opt, &f, &err);
+        assert_true(status == WTE_OK || status == WTE_E_MEMORY);
+        wte_file_free(f);
+        assert_int_equal(memory.live, 0);
+        assert_true(i < 300);
+    }
+    zip_free(&z);
+}
+
 static const struct CMUnitTest tests[] = {
+    TEST("what is passed over is told", what_is_passed_over_is_told),
     TEST("tensors must lie in their storage", tensors_must_lie_in_their_storage),
     TEST("strides of any size come out right", strides_of_any_size_come_out_right),
     TEST("values that are no tensors are told", values_that_are_no_tensors_are_told),

@@ -21,7 +21,8 @@ typedef struct machine {
     size_t n, cap, memo_n, memo_cap;
     uint32_t marks[WTE_LIMIT_PICKLE_DEPTH]; /* heights of the stack */
     uint32_t n_marks;
-    const wte__pickle_global *unknown; /* named, but not on the list: the first */
+    wte__pickle_global *unknown; /* named, but not on the list: the last */
+    uint64_t n_outside;          /* what is kept outside and was met so far */
     const wte_allocator *allocator;
     bool stopped;
     wte_error *err;
@@ -257,14 +258,44 @@ static wte_status extend(machine *m, wte__pickle_items *to, const value *items, 
     return WTE_OK;
 }
 
+static wte_status refuse_import(const machine *m, const wte__pickle_global *g)
+{
+    char what[WTE__PICKLE_SAID];
+    return fail_at(m, WTE_E_UNSUPPORTED, wte__pickle_say_import(g, what));
+}
+
+static wte_status refuse_object(const machine *m, const wte__pickle_global *g)
+{
+    char what[WTE__PICKLE_SAID];
+    return fail_at(m, WTE_E_UNSUPPORTED, wte__pickle_say_object(g, m->n == 0, what));
+}
+
+/* Objects of classes that are not on the list are passed over, unless they hold what is kept
+ * outside: tensors that would be missing. The outermost that is being made is told. */
+static wte_status pass_over(const machine *m, const wte__pickle_call *made)
+{
+    if (made->callee.n != 0 || made->outside == m->n_outside) return WTE_OK;
+    const wte__pickle_global *g = made->callee.as.global;
+    for (size_t i = m->n; i > 0; i--) {
+        const value *v = &m->stack[i - 1];
+        if (v->kind == WTE__PICKLE_CALL && v->as.call->callee.n == 0)
+            g = v->as.call->callee.as.global;
+    }
+    return refuse_object(m, g);
+}
+
 /* Puts n values into the container on top of the stack. */
 static wte_status fill(machine *m, const value *items, size_t n, bool pairs)
 {
     if (m->n == floor_of(m)) return too_few(m);
     const value *top = &m->stack[m->n - 1];
     if (pairs && n % 2) return bad(m, "a key without a value");
-    if (top->kind == WTE__PICKLE_CALL) /* a list of a class of its own is not looked at */
-        return pairs ? extend(m, &top->as.call->filled, items, n) : WTE_OK;
+    if (top->kind == WTE__PICKLE_CALL) {
+        /* a list of a class of its own is not looked at; of a dict, entries are known from here */
+        if (!pairs) return pass_over(m, top->as.call);
+        top->as.call->outside = m->n_outside;
+        return extend(m, &top->as.call->filled, items, n);
+    }
     if (top->kind != (pairs ? WTE__PICKLE_DICT : WTE__PICKLE_LIST))
         return bad(m, "fills what is no container of that kind");
     return extend(m, top->as.list, items, n);
@@ -362,12 +393,6 @@ static wte_status order(machine *m, uint8_t op, bool *mine)
 
 /* Names and calls ------------------------------------------------------------------------------ */
 
-static bool same(wte_bytes a, const char *b)
-{
-    const size_t n = strlen(b);
-    return a.size == n && memcmp(a.data, b, n) == 0;
-}
-
 static wte_status push_global(machine *m, wte_bytes module, wte_bytes name)
 {
     const wte__pickle *p = m->p;
@@ -377,11 +402,10 @@ static wte_status push_global(machine *m, wte_bytes module, wte_bytes name)
     memset(&v, 0, sizeof v);
     g->module = module;
     g->name = name;
-    g->tag = 0;
-    for (size_t i = 0; i < p->n_allowed && g->tag == 0; i++)
-        if (same(name, p->allowed[i].name) && same(module, p->allowed[i].module))
-            g->tag = p->allowed[i].tag;
-    if (g->tag == 0 && !m->unknown) m->unknown = g;
+    wte__pickle_look_up(p, g);
+    g->passed = false;
+    g->before = m->unknown;
+    if (g->tag == 0) m->unknown = g;
     v.kind = WTE__PICKLE_GLOBAL;
     v.n = g->tag;
     v.as.global = g;
@@ -414,45 +438,8 @@ static wte_status name_by_texts(machine *m)
     return push_global(m, module, name);
 }
 
-/* "module.name", shown. */
-static const char *show_global(const wte__pickle_global *g, char buf[WTE__NAME_SHOWN])
-{
-    char whole[WTE__NAME_SHOWN];
-    const int n =
-        snprintf(whole, sizeof whole, "%.*s.%.*s", (int)(g->module.size < 80 ? g->module.size : 80),
-                 (const char *)g->module.data, (int)(g->name.size < 80 ? g->name.size : 80),
-                 (const char *)g->name.data);
-    return wte__show(buf, whole,
-                     n < 0                        ? 0
-                     : (uint64_t)n < sizeof whole ? (uint64_t)n
-                                                  : sizeof whole - 1);
-}
-
-static wte_status refuse_import(const machine *m, const wte__pickle_global *g)
-{
-    char shown[WTE__NAME_SHOWN], what[WTE__NAME_SHOWN + 80];
-    snprintf(what, sizeof what, "tries to import '%s': refused, nothing was run",
-             show_global(g, shown));
-    return fail_at(m, WTE_E_UNSUPPORTED, what);
-}
-
-static wte_status refuse_object(const machine *m, const wte__pickle_global *g)
-{
-    char shown[WTE__NAME_SHOWN], what[WTE__NAME_SHOWN + 120];
-    show_global(g, shown);
-    if (m->n == 0)
-        snprintf(what, sizeof what,
-                 "a pickled module of class '%s', not a state dict (save model.state_dict())",
-                 shown);
-    else
-        snprintf(what, sizeof what,
-                 "holds an object of class '%s'; only tensors, containers and numbers are read",
-                 shown);
-    return fail_at(m, WTE_E_UNSUPPORTED, what);
-}
-
 /* The class that a value names: itself, or (old checkpoints) told with its source. */
-static const wte__pickle_global *class_of(const value *v)
+static wte__pickle_global *class_of(const value *v)
 {
     if (v->kind == WTE__PICKLE_GLOBAL) return v->as.global;
     if (v->kind != WTE__PICKLE_PERSISTENT || v->as.items->kind != WTE__PICKLE_TUPLE) return NULL;
@@ -461,19 +448,32 @@ static const wte__pickle_global *class_of(const value *v)
                                                                    : NULL;
 }
 
+/* What an object is made from: is it a tensor? */
+static bool is_outside(const value *v)
+{
+    if (v->kind == WTE__PICKLE_PERSISTENT) return true;
+    return v->kind == WTE__PICKLE_CALL && v->as.call->arguments.n > 0 &&
+           v->as.call->arguments.as.items[0].kind == WTE__PICKLE_PERSISTENT;
+}
+
 /* Keeps a call of callee(*arguments). */
 static wte_status call(machine *m, const value *callee, const value *arguments, bool creates)
 {
-    const wte__pickle_global *g = class_of(callee);
+    wte__pickle_global *g = class_of(callee);
     if (!g) return bad(m, "calls what is no function");
-    if (g->tag == 0) return creates ? refuse_object(m, g) : refuse_import(m, g);
+    if (g->tag == 0 && !creates && !g->setting) return refuse_import(m, g);
+    if (g->tag == 0 && (m->n == 0 || callee->kind != WTE__PICKLE_GLOBAL))
+        return refuse_object(m, g);
     if (callee->kind != WTE__PICKLE_GLOBAL || arguments->kind != WTE__PICKLE_TUPLE)
         return bad(m, "arguments of a call are no tuple");
     WTE_TRY(spend(m, (uint64_t)arguments->n * sizeof *arguments));
     for (uint32_t i = 0; i < arguments->n; i++) {
         const value *a = &arguments->as.items[i];
-        if (a->kind == WTE__PICKLE_GLOBAL && a->n == 0) return refuse_object(m, a->as.global);
+        if (a->kind == WTE__PICKLE_GLOBAL && a->n == 0 && !a->as.global->setting)
+            return refuse_object(m, a->as.global);
+        if (g->tag == 0 && is_outside(a)) return refuse_object(m, g);
     }
+    g->passed = true;
     wte__pickle_call *made = wte__arena_take(m->p->arena, sizeof *made);
     value v;
     if (!made) return no_memory(m);
@@ -481,6 +481,7 @@ static wte_status call(machine *m, const value *callee, const value *arguments, 
     memset(&v, 0, sizeof v);
     made->callee = *callee;
     made->arguments = *arguments;
+    made->outside = m->n_outside;
     v.kind = WTE__PICKLE_CALL;
     v.as.call = made;
     return push(m, v);
@@ -499,6 +500,7 @@ static wte_status push_persistent(machine *m)
     WTE_TRY(spend(m, text_bytes(id)));
     for (uint32_t i = 0; id->kind == WTE__PICKLE_TUPLE && i < id->n && i < IDENTITY_PARTS; i++)
         WTE_TRY(spend(m, text_bytes(&id->as.items[i])));
+    m->n_outside++;
     value *kept = wte__arena_take(m->p->arena, sizeof *kept), v;
     if (!kept) return no_memory(m);
     *kept = *id;
@@ -515,6 +517,7 @@ static wte_status build(machine *m)
     const value *state = pop(m, 1);
     if (!state || m->n == floor_of(m)) return too_few(m);
     if (m->stack[m->n - 1].kind != WTE__PICKLE_CALL) return bad(m, "sets attributes of a value");
+    WTE_TRY(pass_over(m, m->stack[m->n - 1].as.call));
     m->stack[m->n - 1].as.call->state = *state;
     return WTE_OK;
 }
@@ -539,7 +542,10 @@ static wte_status naming(machine *m, uint8_t op, bool *mine)
 static wte_status stop(machine *m)
 {
     if (m->n_marks || m->n != 1) return bad(m, "does not end with one value");
-    if (m->unknown) return refuse_import(m, m->unknown);
+    const wte__pickle_global *first = NULL;
+    for (const wte__pickle_global *g = m->unknown; g; g = g->before)
+        if (!g->passed && !g->setting) first = g;
+    if (first) return refuse_import(m, first);
     m->p->root = m->stack[0];
     m->p->used = m->in.at;
     m->stopped = true;

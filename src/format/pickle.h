@@ -1,7 +1,8 @@
 /* A machine for Python pickles that builds values and runs nothing.
  *
- * Calls are kept as what they say (which function, which arguments), never made. Functions and
- * classes must be on the caller's list; any other is refused and named. Meaning is the caller's. */
+ * Calls are kept as what they say (which function, which arguments), never made. Functions must be
+ * on the caller's list; any other is refused and named. Objects of classes that are not there are
+ * passed over when they hold nothing of what is kept outside. Meaning is the caller's. */
 #ifndef WTE_SRC_FORMAT_PICKLE_H
 #define WTE_SRC_FORMAT_PICKLE_H
 #include "base/alloc.h"
@@ -35,7 +36,7 @@ typedef struct wte__pickle_value {
         const struct wte__pickle_value *items; /* TUPLE; PERSISTENT: the one that tells it apart */
         struct wte__pickle_items *list;        /* LIST, DICT */
         struct wte__pickle_call *call;
-        const struct wte__pickle_global *global;
+        struct wte__pickle_global *global;
     } as;
 } wte__pickle_value;
 
@@ -47,15 +48,20 @@ typedef struct wte__pickle_items {
 typedef struct wte__pickle_global {
     wte_bytes module, name;
     uint32_t tag; /* of the list; 0 = it is not there */
+    bool setting; /* a class of a package of settings: may be called and named, is passed over */
+    bool passed;  /* an object of it was made, and passed over */
+    struct wte__pickle_global *before; /* the one before that is not on the list */
 } wte__pickle_global;
 
 typedef struct wte__pickle_call {
     wte__pickle_items filled;
     wte__pickle_value callee, arguments; /* a GLOBAL, a TUPLE */
     wte__pickle_value state;             /* what its attributes were set from, last; or UNSET */
+    uint64_t outside;                    /* how much had been met that is kept outside */
 } wte__pickle_call;
 
-/* What may be named. Tags are > 0. */
+/* What may be named. Tags are > 0. The name "*" stands for the classes (names that begin with a
+ * capital) of a package and its modules: settings, that are passed over. */
 typedef struct wte__pickle_allowed {
     const char *module, *name;
     uint32_t tag;
@@ -80,6 +86,14 @@ typedef struct wte__pickle {
     uint64_t work; /* bytes that values were looked at for, beside the data */
     bool cut;      /* it failed because the data end too early */
 } wte__pickle;
+
+/* pickle_names.c: what a name is on the list, and what is said of one that is refused. */
+#define WTE__PICKLE_SAID 400u
+void wte__pickle_look_up(const wte__pickle *p, wte__pickle_global *g);
+const char *wte__pickle_show(const wte__pickle_global *g, char *out, size_t cap);
+const char *wte__pickle_say_import(const wte__pickle_global *g, char out[WTE__PICKLE_SAID]);
+const char *wte__pickle_say_object(const wte__pickle_global *g, bool is_root,
+                                   char out[WTE__PICKLE_SAID]);
 
 wte_status wte__pickle_read(wte__pickle *p, wte_error *err);
 /* The offset in the file that a fault at a byte of the data has. */

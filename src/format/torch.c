@@ -17,7 +17,9 @@ enum {
     KIND_FROM_TYPE,
     KIND_SIZE,
     KIND_CLASS, /* of storages, or of tensors */
-    KIND_DTYPE
+    KIND_DTYPE,
+    KIND_ARRAY, /* of NumPy */
+    KIND_OTHER  /* rebuilds tensors that are not read: quantised, sparse */
 };
 #define TAG(kind, type) ((uint32_t)(kind) << 8 | (uint32_t)(type))
 
@@ -46,6 +48,13 @@ static const wte__pickle_allowed allowed[] = {
     { "torch._utils", "_rebuild_parameter", TAG(KIND_PARAMETER, 0) },
     { "torch._utils", "_rebuild_parameter_with_state", TAG(KIND_PARAMETER, 0) },
     { "torch._tensor", "_rebuild_from_type_v2", TAG(KIND_FROM_TYPE, 0) },
+    { "torch._utils", "_rebuild_qtensor", TAG(KIND_OTHER, 0) },
+    { "torch._utils", "_rebuild_sparse_tensor", TAG(KIND_OTHER, 0) },
+    { "torch._utils", "_rebuild_sparse_csr_tensor", TAG(KIND_OTHER, 0) },
+    { "torch._utils", "_rebuild_nested_tensor", TAG(KIND_OTHER, 0) },
+    { "torch._utils", "_rebuild_meta_tensor_no_storage", TAG(KIND_OTHER, 0) },
+    { "torch._utils", "_rebuild_wrapper_subclass", TAG(KIND_OTHER, 0) },
+    { "torch._utils", "_rebuild_device_tensor_from_numpy", TAG(KIND_OTHER, 0) },
     { "torch", "Size", TAG(KIND_SIZE, 0) },
     INERT("collections", "OrderedDict"),
     CLASSES("Float", WTE_F32),
@@ -59,6 +68,11 @@ static const wte__pickle_allowed allowed[] = {
     CLASSES("Byte", WTE_U8),
     CLASSES("Bool", WTE_BOOL),
     CLASSES("ComplexFloat", WTE_C64),
+    CLASSES("QInt8", WTE_I8),
+    CLASSES("QUInt8", WTE_U8),
+    CLASSES("QInt32", WTE_I32),
+    CLASSES("QUInt4x2", WTE_U8),
+    CLASSES("QUInt2x4", WTE_U8),
     { "torch.storage", "UntypedStorage", TAG(KIND_CLASS, WTE_U8) },
     { "torch", "UntypedStorage", TAG(KIND_CLASS, WTE_U8) },
     DTYPE("float32", WTE_F32),
@@ -81,6 +95,11 @@ static const wte__pickle_allowed allowed[] = {
     DTYPE("float8_e5m2fnuz", WTE_F8_E5M2FNUZ),
     DTYPE("float8_e8m0fnu", WTE_F8_E8M0),
     INERT("torch", "Tensor"),
+    INERT("torch", "per_tensor_affine"),
+    INERT("torch", "per_tensor_symmetric"),
+    INERT("torch", "per_channel_affine"),
+    INERT("torch", "per_channel_symmetric"),
+    INERT("torch", "per_channel_affine_float_qparams"),
     INERT("torch", "device"),
     INERT("torch.nn.parameter", "Parameter"),
     INERT("torch.serialization", "_get_layout"),
@@ -116,9 +135,26 @@ static const wte__pickle_allowed allowed[] = {
     INERT("numpy", "dtype"),
     INERT("numpy", "ndarray"),
     INERT("numpy.core.multiarray", "scalar"),
-    INERT("numpy.core.multiarray", "_reconstruct"),
+    { "numpy.core.multiarray", "_reconstruct", TAG(KIND_ARRAY, 0) },
     INERT("numpy._core.multiarray", "scalar"),
-    INERT("numpy._core.multiarray", "_reconstruct"),
+    { "numpy._core.multiarray", "_reconstruct", TAG(KIND_ARRAY, 0) },
+    /* what training notes of itself: settings, enumerations, times */
+    INERT("datetime", "datetime"),
+    INERT("datetime", "date"),
+    INERT("datetime", "timedelta"),
+    INERT("datetime", "timezone"),
+    { "omegaconf", "*", TAG(KIND_INERT, 0) },
+    { "hydra", "*", TAG(KIND_INERT, 0) },
+    { "typing", "*", TAG(KIND_INERT, 0) },
+    { "uuid", "*", TAG(KIND_INERT, 0) },
+    { "decimal", "*", TAG(KIND_INERT, 0) },
+    { "megatron", "*", TAG(KIND_INERT, 0) },
+    { "transformers", "*", TAG(KIND_INERT, 0) },
+    { "accelerate", "*", TAG(KIND_INERT, 0) },
+    { "deepspeed", "*", TAG(KIND_INERT, 0) },
+    { "fairseq", "*", TAG(KIND_INERT, 0) },
+    { "pytorch_lightning", "*", TAG(KIND_INERT, 0) },
+    { "lightning", "*", TAG(KIND_INERT, 0) },
     INERT("pytorch_lightning.utilities.parsing", "AttributeDict"),
     INERT("lightning_fabric.utilities.data", "AttributeDict"),
     INERT("lightning.fabric.utilities.data", "AttributeDict"),
@@ -365,7 +401,40 @@ bool wte__torch_is_tensor(const wte__torch *t, const wte__pickle_value *v)
 {
     if (t->by_key) return v->kind == WTE__PICKLE_PERSISTENT && v->n != NO_NUMBER;
     const uint32_t kind = call_kind(v);
-    if (kind != KIND_FROM_TYPE && kind != KIND_PARAMETER) return is_rebuild(kind);
+    if (kind == KIND_FROM_TYPE || kind == KIND_PARAMETER || kind == KIND_OTHER) return true;
+    return is_rebuild(kind);
+}
+
+/* "(7, 5)" of an array's state, (version, shape, type, by columns, bytes), with its type. */
+static void say_array(const wte__pickle_call *made, char *out, size_t cap)
+{
+    const wte__pickle_value *of = made->state.as.items;
+    size_t n = (size_t)snprintf(out, cap, "a NumPy array");
+    if (made->state.kind != WTE__PICKLE_TUPLE || made->state.n < 3 ||
+        of[1].kind != WTE__PICKLE_TUPLE || of[2].kind != WTE__PICKLE_CALL)
+        return;
+    for (uint32_t i = 0; i < of[1].n && i < WTE_MAX_RANK; i++)
+        if (of[1].as.items[i].kind == WTE__PICKLE_INT && n < cap)
+            n += (size_t)snprintf(out + n, cap - n, "%s%" PRId64, i ? " x " : ", ",
+                                  of[1].as.items[i].as.integer);
+    const wte__pickle_value *arguments = &of[2].as.call->arguments;
+    const wte__pickle_value *type = arguments->n ? &arguments->as.items[0] : NULL;
+    char shown[WTE__NAME_SHOWN];
+    if (type && type->kind == WTE__PICKLE_TEXT && n < cap)
+        snprintf(out + n, cap - n, " '%s'", wte__show(shown, type->as.bytes, type->n));
+}
+
+bool wte__torch_passed(const wte__pickle_value *v, char out[WTE__TORCH_PASSED])
+{
+    char shown[WTE__NAME_SHOWN];
+    if (v->kind != WTE__PICKLE_CALL) return false;
+    if (call_kind(v) == KIND_ARRAY)
+        say_array(v->as.call, out, WTE__TORCH_PASSED);
+    else if (v->as.call->callee.n == 0 && v->as.call->filled.n == 0)
+        snprintf(out, WTE__TORCH_PASSED, "an object of class '%s'",
+                 wte__pickle_show(v->as.call->callee.as.global, shown, sizeof shown));
+    else
+        return false;
     return true;
 }
 
@@ -435,6 +504,26 @@ static wte_status read_rebuild(wte__torch *t, const wte__pickle_value *arguments
     return wte__torch_check(t, out, name);
 }
 
+/* Quantised, sparse and the like: what rebuilds it tells which. */
+static wte_status other_tensor(const wte__torch *t, const wte__pickle_value *callee,
+                               const char *name)
+{
+    char shown[WTE__NAME_SHOWN], by[WTE__NAME_SHOWN];
+    wte__pickle_show(callee->as.global, by, sizeof by);
+    return wte__fail(t->err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                     "%s: tensor '%s' is %s (%s), which is not read: save it as an ordinary one "
+                     "(%s)",
+                     t->path, wte__show(shown, name, strlen(name)),
+                     strstr(by, "_qtensor")  ? "quantised"
+                     : strstr(by, "_sparse") ? "sparse"
+                     : strstr(by, "_meta")   ? "of no data, on the device 'meta'"
+                                             : "of a kind of its own",
+                     by,
+                     strstr(by, "_qtensor")  ? "x.dequantize()"
+                     : strstr(by, "_sparse") ? "x.to_dense()"
+                                             : "torch.tensor(x)");
+}
+
 wte_status wte__torch_tensor_of(wte__torch *t, const wte__pickle_value *v, const char *name,
                                 wte__torch_tensor *out)
 {
@@ -451,10 +540,13 @@ wte_status wte__torch_tensor_of(wte__torch *t, const wte__pickle_value *v, const
         if (kind == KIND_FROM_TYPE) {
             /* (function, class, arguments of the function, attributes) */
             const wte__pickle_value *of = arguments->as.items;
+            if (arguments->n > 0 && of[0].kind == WTE__PICKLE_GLOBAL && of[0].n >> 8 == KIND_OTHER)
+                return other_tensor(t, &of[0], name);
             if (arguments->n < 3 || of[0].kind != WTE__PICKLE_GLOBAL || !is_rebuild(of[0].n >> 8))
                 break;
             return read_rebuild(t, &of[2], of[0].n >> 8 == KIND_REBUILD_V3, name, out);
         }
+        if (kind == KIND_OTHER) return other_tensor(t, &v->as.call->callee, name);
         if (kind != KIND_PARAMETER || arguments->n < 1) break;
         v = &arguments->as.items[0];
     }

@@ -67,6 +67,10 @@ bool wte__torch_view_find(const wte__torch *t, wte_bytes key, uint32_t *storage,
 bool wte__torch_key(wte__torch *t, const wte__pickle_value *v, wte_bytes *key);
 /* The type of a storage class or tensor class; WTE_DTYPE_NONE when it is none. */
 wte_dtype wte__torch_class(const wte__pickle_value *v);
+/* What a value is that is neither a tensor nor holds any and so is passed over; false when it is a
+ * tensor, a container or a plain value. */
+#define WTE__TORCH_PASSED 512u
+bool wte__torch_passed(const wte__pickle_value *v, char out[WTE__TORCH_PASSED]);
 bool wte__torch_is_tensor(const wte__torch *t, const wte__pickle_value *v);
 /* What a value that stands for a tensor says, checked against its storage; name is for messages. */
 wte_status wte__torch_tensor_of(wte__torch *t, const wte__pickle_value *v, const char *name,
@@ -83,6 +87,8 @@ typedef struct wte__torch_named {
 typedef struct wte__torch_list {
     wte__torch_named *items;
     size_t n, cap;
+    const char *passed, *is; /* the first that was passed over: its name, and what it is */
+    uint64_t n_passed;
 } wte__torch_list;
 /* All tensors below a value, the root of a pickle of so many bytes, by name. */
 wte_status wte__torch_walk(wte__torch *t, const wte__pickle_value *root, uint64_t pickle_bytes,

@@ -134,7 +134,7 @@ static wte_status read_all(reader *r, wte__torch_list *list, wte__names *names)
 wte_status wte__torch_legacy_read(wte_file *f, uint32_t part, wte__names *names, wte_error *err)
 {
     wte__torch t;
-    wte__torch_list list = { NULL, 0, 0 };
+    wte__torch_list list = { 0 };
     wte__torch_begin(&t, f, part, err);
     reader r = { &t, 0, f->parts[part].file.size };
     const wte_status status = read_all(&r, &list, names);

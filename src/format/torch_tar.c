@@ -261,7 +261,7 @@ static wte_status read_all(reader *r, wte__torch_list *list, wte__names *names)
 wte_status wte__torch_tar_read(wte_file *f, uint32_t part, wte__names *names, wte_error *err)
 {
     wte__torch t;
-    wte__torch_list list = { NULL, 0, 0 };
+    wte__torch_list list = { 0 };
     reader r;
     memset(&r, 0, sizeof r);
     r.t = &t;

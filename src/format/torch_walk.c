@@ -127,11 +127,24 @@ static wte_status add_tensor(walker *w, const wte__pickle_value *v)
     return WTE_OK;
 }
 
+/* The first that is passed over is told; others are counted. */
+static wte_status note_passed(walker *w, const wte__pickle_value *v)
+{
+    char is[WTE__TORCH_PASSED];
+    wte__torch_list *list = w->list;
+    if (!list || !wte__torch_passed(v, is) || list->n_passed++ > 0) return WTE_OK;
+    list->passed = wte__arena_text(&w->t->arena, w->name, w->name_bytes);
+    list->is = wte__arena_text(&w->t->arena, is, strlen(is));
+    if (list->passed && list->is) return WTE_OK;
+    return wte__no_memory(w->t->err, w->name_bytes + sizeof is, w->t->path);
+}
+
 static wte_status visit(walker *w, const wte__pickle_value *v)
 {
     /* one dict under many keys is visited under each, and so may be without end */
     if (w->visits++ == WTE_LIMIT_PICKLE_OPCODES) return limit(w, "more than 4000000 values");
     if (wte__torch_is_tensor(w->t, v)) return add_tensor(w, v);
+    WTE_TRY(note_passed(w, v));
     return holds_values(v) ? push(w, v) : WTE_OK;
 }
 
@@ -202,7 +215,13 @@ static wte_status walk_all(walker *w, const wte__pickle_value *root, wte__torch_
         WTE_TRY(step_down(w, &root));
     }
     w->list = list;
-    return walk(w, root);
+    WTE_TRY(walk(w, root));
+    if (list->n > 0 || list->n_passed == 0) return WTE_OK;
+    char shown[WTE__NAME_SHOWN];
+    return wte__fail(w->t->err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                     "%s: holds no tensors; '%s' is %s, which is not read: save it as a tensor "
+                     "(torch.from_numpy) or with numpy.save",
+                     w->t->path, wte__show(shown, list->passed, strlen(list->passed)), list->is);
 }
 
 wte_status wte__torch_walk(wte__torch *t, const wte__pickle_value *root, uint64_t pickle_bytes,
@@ -306,6 +325,21 @@ static wte_status list_storages(wte__torch *t, char **texts)
     return WTE_OK;
 }
 
+/* What was passed over becomes metadata, in texts: the first by name, the others by number. */
+#define PASSED_MORE 64u
+static wte_status tell_passed(wte__torch *t, const wte__torch_list *list, char *texts,
+                              size_t name_bytes, size_t value_bytes)
+{
+    char *value = texts + name_bytes;
+    memcpy(texts, list->passed, name_bytes);
+    if (list->n_passed == 1)
+        snprintf(value, value_bytes, "not read: %s", list->is);
+    else
+        snprintf(value, value_bytes, "not read: %s; and %" PRIu64 " more", list->is,
+                 list->n_passed - 1);
+    return wte__metadata_add(t->f, texts, value, t->err);
+}
+
 wte_status wte__torch_list_entries(wte__torch *t, const wte__torch_list *list, wte__names *names)
 {
     wte_file *f = t->f;
@@ -314,10 +348,16 @@ wte_status wte__torch_list_entries(wte__torch *t, const wte__torch_list *list, w
     for (size_t i = 0; i < list->n; i++) bytes += list->items[i].name_bytes + 1u;
     for (size_t i = 0; i < t->n_storages; i++)
         if (t->storages[i].used) bytes += t->storages[i].key.size + 1;
+    const bool tell = list->n_passed > 0 && t->part == 0;
+    const size_t passed_bytes = tell ? strlen(list->passed) + 1 : 0;
+    const size_t note_bytes = tell ? passed_bytes + strlen(list->is) + PASSED_MORE : 0;
+    bytes += note_bytes;
     char *texts = wte__alloc_array(f->allocator, bytes + 1, 1);
     if (!texts) return wte__no_memory(t->err, bytes, "the names of the tensors");
     f->parts[t->part].header = texts;
     f->parts[t->part].header_bytes = (size_t)bytes;
+    if (tell) WTE_TRY(tell_passed(t, list, texts, passed_bytes, note_bytes - passed_bytes));
+    texts += note_bytes;
     WTE_TRY(list_storages(t, &texts));
     for (size_t i = 0; i < list->n; i++) {
         const wte__torch_named *named = &list->items[i];

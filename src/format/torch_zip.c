@@ -179,7 +179,7 @@ wte_status wte__torch_zip_read(wte_file *f, uint32_t part, const wte__zip *z, wt
                                wte_error *err)
 {
     wte__torch t;
-    wte__torch_list list = { NULL, 0, 0 };
+    wte__torch_list list = { 0 };
     wte__torch_begin(&t, f, part, err);
     const wte_status status = read_all(&t, z, &list, names);
     wte__free(f->allocator, list.items, list.cap * sizeof *list.items);
