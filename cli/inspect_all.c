@@ -213,17 +213,14 @@ typedef struct memory {
     uint32_t nominal;     /* what the type's name says */
 } memory;
 
-/* The first number in a type's name is what its makers call its bits: 4 of "q4_k" and "iq4_xs"; of
- * a scheme the one before the word, if it is there: 4 of "gptq v2 4 bits" and "bitsandbytes nf4".
- */
-static uint32_t nominal_bits(const wte_tensor *t, const char *scheme)
+/* Of blocks the first number in the type's name is what its makers call its bits: 4 of "q4_k" and
+ * "iq4_xs". */
+static uint32_t nominal_bits(const wte_tensor *t, const wte_model_table *table)
 {
-    static const char digits[] = "0123456789";
-    const char *name = scheme ? scheme : wte_block_name(t->block);
-    if (!t->block && !scheme) return wte_dtype_bits(t->dtype);
-    const char *word = strstr(name, " bit");
-    if (word && word > name && strchr(digits, word[-1])) return (uint32_t)(word[-1] - '0');
-    name += strcspn(name, digits);
+    const char *name = wte_block_name(t->block);
+    if (table->scheme) return table->scheme_bits;
+    if (!t->block) return wte_dtype_bits(t->dtype);
+    name += strcspn(name, "0123456789");
     return (uint32_t)strtoul(name, NULL, 10);
 }
 
@@ -240,7 +237,7 @@ static memory memory_of(const inspect_all *a, const wte_model_table *table)
     m.stored = table->scheme ? table->scheme_bytes : used_bytes(&t);
     m.f32 = n > UINT64_MAX / sizeof(float) ? UINT64_MAX : n * sizeof(float);
     m.real = n ? (double)m.stored * 8 / (double)n : 0;
-    m.nominal = nominal_bits(&t, table->scheme);
+    m.nominal = nominal_bits(&t, table);
     return m;
 }
 

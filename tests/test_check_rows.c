@@ -35,6 +35,28 @@ static void b4_a_padding_row_that_can_win_is_told(void **state)
     free(table);
 }
 
+/* Without a config.json repairs of the table are made in the file; this one is of the model. */
+static void what_is_drawn_is_no_matter_of_the_file(void **state)
+{
+    (void)state;
+    float *table = trained_table(12, DIM, 1), *head = trained_table(12, DIM, 2);
+    for (size_t i = 0; i < DIM; i++) ROW(head, 11)[i] = 10 * head[i];
+    const stored t[] = { table_of(EMBED, 12, DIM, table),
+                         table_of("lm_head.weight", 12, DIM, head) };
+    const char *dir = make_model(NULL, t, 2);
+    write_tokenizer(dir, 9, "");
+    wte_check *c = check_model(dir);
+    const wte_finding *f = finding(c, "padding-sampled");
+    assert_non_null(f);
+    assert_non_null(strstr(f->repair, "m.generation_config.suppress_tokens"));
+    assert_non_null(strstr(f->repair, ".from_pretrained("));
+    assert_null(strstr(f->repair, "safetensors"));
+    wte_check_free(c);
+    test_scratch_remove(dir);
+    free(table);
+    free(head);
+}
+
 static void b12_padding_rows_are_proved_to_be_padding(void **state)
 {
     (void)state;
@@ -471,6 +493,7 @@ static void d6_the_padding_row_is_told_with_its_norm(void **state)
 
 static const struct CMUnitTest tests[] = {
     TEST("B4: a padding row that can win a draw is told", b4_a_padding_row_that_can_win_is_told),
+    TEST("what is drawn is no matter of the file", what_is_drawn_is_no_matter_of_the_file),
     TEST("B12: padding rows are proved to be padding, and what is none is told",
          b12_padding_rows_are_proved_to_be_padding),
     TEST("trained rows beyond a tokenizer say that it is cut short",

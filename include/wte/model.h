@@ -82,6 +82,7 @@ typedef struct wte_model_table {
     const char *scheme;
     /** Of a table with a scheme: bytes of all that its rows are made of. 0 for other tables. */
     uint64_t scheme_bytes;
+    uint32_t scheme_bits; /* of a code, as the scheme counts them. 0 for other tables */
 } wte_model_table;
 
 typedef enum wte_flag { WTE_FLAG_ABSENT = 0, WTE_FLAG_FALSE = 1, WTE_FLAG_TRUE = 2 } wte_flag;

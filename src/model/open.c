@@ -178,6 +178,7 @@ static wte_status open_demo(wte_model *m, const wte_model_options *opt, wte_erro
                               *wte_table_source(m->demo),
                               WTE_BLOCK_NONE,
                               NULL,
+                              0,
                               0 };
     m->input = input;
     m->has_input = true;

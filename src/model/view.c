@@ -225,10 +225,11 @@ static wte_status view_packed(wte_model *m, unsigned slot, const wte__view_want 
                          mapped ? "reached through a mapping" : "stored dim x rows");
     const char *name = name_of(m, &t);
     if (!name) return wte__no_memory(err, WTE__NAME_SHOWN, "the name of a tensor");
-    const wte_model_table made = { name,           want->why,    WTE_F32,        q->rows,
-                                   q->dim,         want->tensor, t.offset,       0,
-                                   t.part,         false,        false,          wte__quant_rows(q),
-                                   WTE_BLOCK_NONE, q->scheme,    q->stored_bytes };
+    const wte_model_table made = {
+        name,           want->why, WTE_F32,         q->rows, q->dim, want->tensor,
+        t.offset,       0,         t.part,          false,   false,  wte__quant_rows(q),
+        WTE_BLOCK_NONE, q->scheme, q->stored_bytes, q->bits
+    };
     *out = made;
     return WTE_OK;
 }
@@ -250,9 +251,10 @@ wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *wa
     uint64_t apart = steps.col == 1 ? steps.row * wte_dtype_bytes(t.dtype) : 0;
     if (t.block) apart = stored.cols / wte_block_elements(t.block) * wte_block_bytes(t.block);
     if (t.made) apart = 0;
-    wte_model_table made = { name,         want->why, stored.dtype, stored.rows, stored.cols,
-                             want->tensor, t.offset,  apart,        t.part,      false,
-                             false,        stored,    t.block,      NULL,        0 };
+    wte_model_table made = {
+        name,   want->why, stored.dtype, stored.rows, stored.cols, want->tensor, t.offset, apart,
+        t.part, false,     false,        stored,      t.block,     NULL,         0,        0
+    };
     if (want->transposed) WTE_TRY(turn(m, &t, &m->turned[slot], &made, err));
     if (want->mapping != WTE_NOWHERE && slot == 0) {
         WTE_TRY(open_mapping(m, want->mapping, &stored, err));

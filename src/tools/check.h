@@ -130,7 +130,11 @@ const char *wte__check_table_name(const wte__checking *k);         /* safe, in t
 
 /* check_repair.c: commands, in the report's memory; NULL = out of memory. */
 const char *wte__repair_config(wte__checking *k, const char *key, const char *value);
-/* python on the loaded model; `change` works on m, the model, and w, its input table */
+/* python on the loaded model, or on the file where that is no model; `change` works on w, its input
+ * table */
+__attribute__((format(printf, 2, 3))) const char *wte__repair_table(wte__checking *k,
+                                                                    const char *change, ...);
+/* python on the loaded model alone; `change` works on m, the model */
 __attribute__((format(printf, 2, 3))) const char *wte__repair_model(wte__checking *k,
                                                                     const char *change, ...);
 __attribute__((format(printf, 2, 3))) const char *wte__repair_shell(wte__checking *k,

@@ -124,7 +124,7 @@ static wte_status check_nonfinite(wte__checking *k, const char *name)
         k, WTE__CODE_ROWS_NONFINITE, name, &seen,
         seen.count == s->rows /* no row is left to take a mean of */
             ? wte__repair_fetch(k)
-            : wte__repair_model(k, "g = w.isfinite().all(1); w[~g] = w[g].mean(0)"),
+            : wte__repair_table(k, "g = w.isfinite().all(1); w[~g] = w[g].mean(0)"),
         "%" PRIu64 " of %" PRIu64 " rows not finite: %s%s%s", seen.count, s->rows, nan,
         nan[0] && inf[0] ? ", " : "", inf);
 }

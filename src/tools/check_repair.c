@@ -183,19 +183,18 @@ static const char *auto_class(const wte__checking *k)
                                                                           : "AutoModel";
 }
 
-const char *wte__repair_model(wte__checking *k, const char *change, ...)
+/* `change` works on the table alone, so that it can be made in a file that is no model too, or on
+ * the whole of a model. */
+static const char *repair(wte__checking *k, bool table_alone, const char *change, va_list ap)
 {
     char text[2048], made[WTE_LIMIT_PATH + 8], folder[WTE_LIMIT_PATH];
-    va_list ap;
-    va_start(ap, change);
     const int n = vsnprintf(text, sizeof text, change, ap);
-    va_end(ap);
     if (n < 0 || n >= (int)sizeof text) k->unsayable = true; /* rather none than half of one */
     /* nor would it load a static model, whose config.json is there */
     const bool no_class = !k->config->path[0] || (k->input && k->input->mapped);
-    if (no_class && strncmp(text, "m.", 2) != 0) {
-        const char *repair = repair_file(k, text);
-        if (repair) return repair;
+    if (no_class && table_alone) {
+        const char *in_file = repair_file(k, text);
+        if (in_file) return in_file;
     }
     folder_of(folder, k->file ? wte_file_part_path(k->file, 0) : wte_model_path(k->m));
     snprintf(made, sizeof made, "%s-fixed", folder);
@@ -210,6 +209,24 @@ const char *wte__repair_model(wte__checking *k, const char *change, ...)
         "w = m.get_%sput_embeddings().weight.data; %s; m.save_pretrained(sys.argv[2])' %s %s%s%s",
         auto_class(k), is_gguf ? ", gguf_file=sys.argv[3]" : "", k->of_head ? "out" : "in", text,
         from, to, is_gguf ? " " : "", gguf);
+}
+
+const char *wte__repair_table(wte__checking *k, const char *change, ...)
+{
+    va_list ap;
+    va_start(ap, change);
+    const char *made = repair(k, true, change, ap);
+    va_end(ap);
+    return made;
+}
+
+const char *wte__repair_model(wte__checking *k, const char *change, ...)
+{
+    va_list ap;
+    va_start(ap, change);
+    const char *made = repair(k, false, change, ap);
+    va_end(ap);
+    return made;
 }
 
 const char *wte__repair_fetch(wte__checking *k)

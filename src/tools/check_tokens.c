@@ -96,11 +96,11 @@ static const char *repair_rows(wte__checking *k, who wanted, const wte__seen *se
     char list[LIST_BYTES];
     if (!list_rows(k, wanted, list)) /* outliers alone, or rows too many to be named */
         return seen->count == 1
-                   ? wte__repair_model(k, "n = w.norm(dim=1); w[%" PRIu64 "] = w[n > 0].mean(0)",
+                   ? wte__repair_table(k, "n = w.norm(dim=1); w[%" PRIu64 "] = w[n > 0].mean(0)",
                                        seen->id[0])
-                   : wte__repair_model(k, "n = w.norm(dim=1); z = n < 0.1 * n.median(); "
+                   : wte__repair_table(k, "n = w.norm(dim=1); z = n < 0.1 * n.median(); "
                                           "w[z] = w[~z].mean(0)");
-    return wte__repair_model(k, "n = w.norm(dim=1); w[[%s]] = w[n > 0].mean(0)", list);
+    return wte__repair_table(k, "n = w.norm(dim=1); w[[%s]] = w[n > 0].mean(0)", list);
 }
 
 static wte_status tell(wte__checking *k, wte__code code, const char *name, const audience *all,
@@ -142,7 +142,7 @@ static wte_status tell_state(wte__checking *k, size_t i, const char *name)
     const char *repair = "";
     if (told[i].rows)
         repair =
-            wte__repair_model(k, "n = w.norm(dim=1); z = %s; w[z] = w[~z].mean(0)", told[i].rows);
+            wte__repair_table(k, "n = w.norm(dim=1); z = %s; w[z] = w[~z].mean(0)", told[i].rows);
     return wte__check_add(k, told[i].code, name, &seen, repair,
                           "%" PRIu64 " of %" PRIu64 " rows %s %s", seen.count, k->stored.rows,
                           seen.count == 1 ? "is" : "are", told[i].what);
@@ -164,7 +164,7 @@ static wte_status tell_duplicates(wte__checking *k, const char *name)
     }
     if (!seen.count) return WTE_OK;
     return wte__check_add(k, WTE__CODE_ROWS_DUPLICATE, name, &seen,
-                          wte__repair_model(k, "u, i, n = w.unique(dim=0, return_inverse=True, "
+                          wte__repair_table(k, "u, i, n = w.unique(dim=0, return_inverse=True, "
                                                "return_counts=True); z = n[i] > 1; "
                                                "w[z] += 0.1 * w.std(0) * w[z].clone().normal_()"),
                           "%" PRIu64 " of %" PRIu64 " rows equal another one byte for byte, in "
