@@ -2,7 +2,7 @@
 import json
 import pathlib
 
-TOKENIZER, MAP, LINES, TEKKEN, WORDS = b"\x00", b"\x01", b"\x02", b"\x03", b"\x04"
+TOKENIZER, MAP, LINES, TEKKEN = b"\x00", b"\x01", b"\x02", b"\x03"
 
 
 def tokenizer(model, added=(), **parts):
@@ -35,5 +35,3 @@ def seeds_vocab():
     special = [{"rank": 0, "token_str": "<s>", "is_control": False}]
     yield "tekken_specials", TEKKEN + json.dumps({"config": config, "vocab": ranks, "special_tokens": special}).encode()
     yield "counted", LINES + b"the 12\nb c 7\n"
-    yield "words", WORDS + b'{"vocab":["padding_token","th\\u0065","of"],"stop_words":["of"]}'
-    yield "words_bad", WORDS + b'{"vocab":["a",1]}'

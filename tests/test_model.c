@@ -466,38 +466,6 @@ static void a_static_folder_below_is_entered(void **state)
     test_scratch_remove(dir);
 }
 
-static void word_embeddings_below_are_entered(void **state)
-{
-    char folder[128];
-    (void)state;
-    static const char *const tokenizers[] = { "whitespacetokenizer_config.json",
-                                              "phrasetokenizer_config.json" };
-    for (size_t i = 0; i < 2; i++) {
-        const stored list[] = { { "emb_layer.weight", "F32", 6, 4, numbered(), 4 } };
-        const char *dir = test_scratch();
-        snprintf(folder, sizeof folder, "%s/0_WordEmbeddings", dir);
-        assert_int_equal(mkdir(folder, 0755), 0);
-        write_safetensors(in_folder(folder, "model.safetensors"), list, 1);
-        write_text(folder, "wordembedding_config.json", "{\"max_seq_length\": 100}");
-        write_text(folder, tokenizers[i],
-                   "{\"vocab\": [\"padding_token\", \"th\\u0065\", \"of\"], \"stop_words\": "
-                   "[\"of\"], \"do_lower_case\": false}");
-        write_text(dir, "modules.json", "[]");
-        wte_model *m = open_model(dir);
-        assert_string_equal(input_of(m)->name, "emb_layer.weight");
-        assert_row(input_of(m), 1, 10);
-        const wte_vocab *v = wte_model_vocab(m);
-        uint64_t id;
-        wte_error err;
-        assert_int_equal(wte_vocab_count(v), 3);
-        assert_int_equal(wte_vocab_source_of(v), WTE_VOCAB_WORD_LIST);
-        assert_ok(wte_vocab_find(v, "the", 3, &id, NULL, &err), err);
-        assert_int_equal(id, 1);
-        wte_model_free(m);
-        test_scratch_remove(dir);
-    }
-}
-
 static void the_factor_is_rounded_to_the_tables_type(void **state)
 {
     (void)state;
@@ -587,7 +555,6 @@ static const struct CMUnitTest tests[] = {
     TEST("a table of no rows is found", a_table_of_no_rows_is_found),
     TEST("a static model that people use opens", a_static_model_that_people_use_opens),
     TEST("the folder of a static embedding is entered", a_static_folder_below_is_entered),
-    TEST("word embeddings of sentence-transformers are entered", word_embeddings_below_are_entered),
     TEST("the factor is rounded to the table's type", the_factor_is_rounded_to_the_tables_type),
     TEST("copy reads without a map", a_copy_reads_without_a_map),
     TEST("running out of memory is told wherever it strikes",

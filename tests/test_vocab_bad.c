@@ -17,12 +17,6 @@ static const struct {
 } bad[] = {
     /* no file of this kind */
     { WTE_VOCAB_TXT, WTE_E_FORMAT, "", 0, "t: the file is empty" },
-    { WTE_VOCAB_WORD_LIST, WTE_E_FORMAT, "[]", 0, "an object was expected" },
-    { WTE_VOCAB_WORD_LIST, WTE_E_FORMAT, "{}", 1, "the tokenizer ends without a vocab" },
-    { WTE_VOCAB_WORD_LIST, WTE_E_FORMAT, "{\"vocab\": {}}", 10, "vocab is a list of words" },
-    { WTE_VOCAB_WORD_LIST, WTE_E_FORMAT, "{\"vocab\": [1]}", 11, "a word is a string" },
-    { WTE_VOCAB_WORD_LIST, WTE_E_FORMAT, "{\"vocab\": [], \"vocab\": []}", 14, "a second vocab" },
-    { WTE_VOCAB_WORD_LIST, WTE_E_FORMAT, "{\"vocab\": []}", 0, "holds no tokens" },
     { WTE_VOCAB_JSON, WTE_E_FORMAT, "", 0, "t: the file is empty" },
     { WTE_VOCAB_JSON, WTE_E_FORMAT, "{}", 0, "t: holds no tokens" },
     { WTE_VOCAB_TXT, WTE_E_FORMAT, "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", 0,

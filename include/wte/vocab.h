@@ -24,8 +24,7 @@ typedef enum wte_vocab_source {
     WTE_VOCAB_TXT = 3,            /* vocab.txt: one token a line, id = line number from 0 */
     WTE_VOCAB_TOKENS = 4,         /* listed by a file of tensors: GGUF, word vectors */
     WTE_VOCAB_PIECES = 5,         /* tokenizer.model, spiece.model: sentencepiece */
-    WTE_VOCAB_TEKKEN = 6,         /* tekken.json: Mistral */
-    WTE_VOCAB_WORD_LIST = 7       /* {"vocab": [words]} of sentence-transformers */
+    WTE_VOCAB_TEKKEN = 6          /* tekken.json: Mistral */
 } wte_vocab_source;
 
 /** How the texts are spelled in the file. */

@@ -28,8 +28,6 @@ static const char *const side_names[] = {
     "prophetnet.tokenizer",
     "tokenizer_config.json",
     "tekken.json",
-    "whitespacetokenizer_config.json",
-    "phrasetokenizer_config.json",
 };
 
 wte_file_use wte_model_file_use(const char *name)

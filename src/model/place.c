@@ -13,12 +13,7 @@
 #include "base/limits.h"
 #include "format/parts.h"
 
-/* Folders below a model of sentence-transformers that hold its table. */
-static const char *const table_folders[][2] = {
-    { "0_StaticEmbedding", "model.safetensors" },
-    { "0_WordEmbeddings", "model.safetensors" },
-    { "0_WordEmbeddings", "pytorch_model.bin" },
-};
+#define STATIC_FOLDER "0_StaticEmbedding"
 
 /* Files that are a model's weights by their names, or that say what the folder is. */
 enum {
@@ -161,19 +156,15 @@ static wte_status too_long(const char *path, wte_error *err)
 }
 
 /* A static model of sentence-transformers keeps its table one folder below. */
-static wte_status find_static_folder(const char *dir, wte__place *p, bool *there, wte_error *err)
+static wte_status find_static_folder(const char *dir, char *out, bool *there, wte_error *err)
 {
     char folder[WTE_LIMIT_PATH], file[WTE_LIMIT_PATH];
     *there = false;
-    for (size_t i = 0; i < sizeof table_folders / sizeof *table_folders && !*there; i++) {
-        if (!wte__path_join(folder, dir, table_folders[i][0]) ||
-            !wte__path_join(file, folder, table_folders[i][1]))
-            continue;
-        WTE_TRY(wte__path_optional(file, there, NULL, err));
-        if (!*there) continue;
-        memcpy(p->side, folder, strlen(folder) + 1);
-        memcpy(p->weights, file, strlen(file) + 1);
-    }
+    if (!wte__path_join(folder, dir, STATIC_FOLDER) ||
+        !wte__path_join(file, folder, "model.safetensors"))
+        return WTE_OK;
+    WTE_TRY(wte__path_optional(file, there, NULL, err));
+    if (*there) memcpy(out, folder, strlen(folder) + 1);
     return WTE_OK;
 }
 
@@ -263,8 +254,10 @@ static wte_status place_in_folder(wte__place *p, const char *dir, const struct l
     if (!wte__path_join(p->side, dir, "")) return too_long(dir, err);
     const bool direct = l->known[INDEX] || l->known[SINGLE] || l->safetensors;
     bool below = false;
-    if (!direct) WTE_TRY(find_static_folder(dir, p, &below, err));
-    if (below) return WTE_OK;
+    if (!direct) WTE_TRY(find_static_folder(dir, p->side, &below, err));
+    if (below)
+        return wte__path_join(p->weights, p->side, "model.safetensors") ? WTE_OK
+                                                                        : too_long(dir, err);
     const char *weights = weights_in(l, dir, &status, err);
     if (weights) return wte__path_join(p->weights, dir, weights) ? WTE_OK : too_long(dir, err);
     if (status != WTE_OK) return status;

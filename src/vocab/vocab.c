@@ -22,9 +22,7 @@ static const char *const file_names[] = { "tokenizer.json",
                                           "sentencepiece.model",
                                           "spm_char.model",
                                           "sentencepiece.bpe.model",
-                                          "prophetnet.tokenizer",
-                                          "whitespacetokenizer_config.json",
-                                          "phrasetokenizer_config.json" };
+                                          "prophetnet.tokenizer" };
 #define N_FILE_NAMES (sizeof file_names / sizeof file_names[0])
 
 wte_status wte__vocab_create(const wte_vocab_options *o, const char *path, wte_vocab_source source,
@@ -72,7 +70,6 @@ static wte_status read_main(wte__vocab_reader *r, const wte__vocab_side *side)
                                               : wte__vocab_read_lines(r);
     case WTE_VOCAB_PIECES: return wte__vocab_read_pieces(r);
     case WTE_VOCAB_TEKKEN: return wte__vocab_read_tekken(r);
-    case WTE_VOCAB_WORD_LIST: return wte__vocab_read_word_list(r);
     case WTE_VOCAB_JSON: return wte__vocab_read_map(r, WTE__VOCAB_MAIN, false);
     default: return wte__vocab_read_tokenizer(r);
     }
@@ -97,8 +94,7 @@ static wte_status read_loaded(wte_vocab *v, const side_paths *sides, wte_error *
                             .err = err,
                             .told = v->source == WTE_VOCAB_TOKENIZER_JSON ||
                                     v->source == WTE_VOCAB_PIECES ||
-                                    v->source == WTE_VOCAB_TEKKEN ||
-                                    v->source == WTE_VOCAB_WORD_LIST };
+                                    v->source == WTE_VOCAB_TEKKEN };
     r.name[0] = wte__show_path(shown[0], v->path);
     for (size_t i = 1; i < WTE__VOCAB_FILES; i++)
         r.name[i] = wte__show_path(shown[i], sides ? sides->path[i] : "");
@@ -125,11 +121,7 @@ static wte_vocab_source source_by_content(const wte_vocab *v)
     wte__json_init(&j, v->data[0], v->data_bytes[0], v->path, 0);
     bool object = wte__json_next(&j) == WTE__JSON_OBJECT;
     bool key = object && wte__json_next(&j) == WTE__JSON_KEY;
-    const char *base = wte__path_base(v->path);
-    if (object && strcmp(base, "tekken.json") == 0) return WTE_VOCAB_TEKKEN;
-    if (object && (strcmp(base, "whitespacetokenizer_config.json") == 0 ||
-                   strcmp(base, "phrasetokenizer_config.json") == 0))
-        return WTE_VOCAB_WORD_LIST;
+    if (object && strcmp(wte__path_base(v->path), "tekken.json") == 0) return WTE_VOCAB_TEKKEN;
     const bool config = key && wte__json_is(&j, "config");
     if (config) return wte__json_next(&j) == WTE__JSON_NUMBER ? WTE_VOCAB_JSON : WTE_VOCAB_TEKKEN;
     if (key)
@@ -185,9 +177,7 @@ static wte_status load_side(wte_vocab *v, const wte_vocab_options *o, const char
 static wte_status load_sides(wte_vocab *v, const wte_vocab_options *o, const char *dir,
                              side_paths *sides, wte_error *err)
 {
-    if (v->source == WTE_VOCAB_TOKENIZER_JSON || v->source == WTE_VOCAB_TEKKEN ||
-        v->source == WTE_VOCAB_WORD_LIST)
-        return WTE_OK;
+    if (v->source == WTE_VOCAB_TOKENIZER_JSON || v->source == WTE_VOCAB_TEKKEN) return WTE_OK;
     WTE_TRY(load_side(v, o, dir, WTE__VOCAB_ADDED, sides, err));
     WTE_TRY(load_side(v, o, dir, WTE__VOCAB_CONFIG, sides, err));
     return load_side(v, o, dir, WTE__VOCAB_MODEL_CONFIG, sides, err);
@@ -246,7 +236,7 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
     WTE_TRY(wte__need(name, "wte_vocab_open_memory: name", err));
     if (bytes) WTE_TRY(wte__need(data, "wte_vocab_open_memory: data", err));
     WTE_TRY(wte__vocab_options_take(&o, opt, err));
-    if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_WORD_LIST ||
+    if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_TEKKEN ||
         source == WTE_VOCAB_TOKENS)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no vocabulary source is numbered %d",
                          (int)source);

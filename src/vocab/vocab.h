@@ -99,8 +99,6 @@ wte_status wte__vocab_read_pieces(wte__vocab_reader *r);
 bool wte__vocab_is_pieces(const void *data, uint64_t bytes);
 /* tekken.c: the same of Mistral's tekken.json. */
 wte_status wte__vocab_read_tekken(wte__vocab_reader *r);
-/* word_list.c: the same of sentence-transformers' word tokenizers. */
-wte_status wte__vocab_read_word_list(wte__vocab_reader *r);
 /* "NAME: line L column C (byte at): what" */
 wte_status wte__vocab_refuse(const wte__vocab_reader *r, uint8_t file, uint64_t at,
                              const char *what);
