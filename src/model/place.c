@@ -219,34 +219,6 @@ static const char *weights_in(const struct listing *l, const char *dir, wte_stat
     return l->first_foreign[0] ? l->first_foreign : NULL;
 }
 
-/* A spaCy pipeline, or the vocab folder of one: the rows are in `vectors`, but which words share a
- * row is in the hashes of `key2row`. */
-static wte_status find_spacy(const char *dir, char vectors[WTE_LIMIT_PATH], bool *there,
-                             wte_error *err)
-{
-    static const char *const names[][2] = { { "vectors", "key2row" },
-                                            { "vocab/vectors", "vocab/key2row" } };
-    char keys[WTE_LIMIT_PATH];
-    *there = false;
-    for (size_t i = 0; i < 2 && !*there; i++) {
-        if (!wte__path_join(vectors, dir, names[i][0]) || !wte__path_join(keys, dir, names[i][1]))
-            continue;
-        WTE_TRY(wte__path_optional(keys, there, NULL, err));
-        if (*there) WTE_TRY(wte__path_optional(vectors, there, NULL, err));
-    }
-    return WTE_OK;
-}
-
-static wte_status refuse_spacy(const char *dir, const char *vectors, wte_error *err)
-{
-    char one[WTE__NAME_SHOWN], two[WTE__NAME_SHOWN];
-    return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
-                     "%s: is a spaCy vocabulary (vectors and key2row): its words are hashes, which "
-                     "this build does not read; '%s' gives the rows by number, and spaCy's "
-                     "vocab.vectors and vocab.strings write them as text",
-                     wte__show_path(one, dir), wte__show_path(two, vectors));
-}
-
 static wte_status place_in_folder(wte__place *p, const char *dir, const struct listing *l,
                                   wte_error *err)
 {
@@ -261,10 +233,6 @@ static wte_status place_in_folder(wte__place *p, const char *dir, const struct l
     const char *weights = weights_in(l, dir, &status, err);
     if (weights) return wte__path_join(p->weights, dir, weights) ? WTE_OK : too_long(dir, err);
     if (status != WTE_OK) return status;
-    bool spacy;
-    char vectors[WTE_LIMIT_PATH];
-    WTE_TRY(find_spacy(dir, vectors, &spacy, err));
-    if (spacy) return refuse_spacy(dir, vectors, err);
     return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
                      "%s: no weights that can be read here (safetensors, PyTorch, GGUF, one .npy, "
                      ".npz, .vec or .ftz); it holds %s%s",
