@@ -97,8 +97,9 @@ static bool next_number(keys *k, uint64_t *value, const uint8_t **bytes)
     if (n > k->end - k->at) return false;
     if (tag == 0xcf) *bytes = k->data + k->at;
     *value = 0;
+    const bool below = negative && k->data[k->at] >= 0x80; /* the sign: big-endian */
     for (uint64_t i = 0; i < n; i++) *value = *value << 8 | k->data[k->at++];
-    if (negative && *value >> (8 * n - 1) != 0) *value = UINT64_MAX;
+    if (below) *value = UINT64_MAX;
     return true;
 }
 
