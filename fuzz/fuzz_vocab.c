@@ -88,9 +88,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wte_vocab_options opt = WTE_VOCAB_OPTIONS_INIT;
     fuzz_memory_init(&m);
     opt.allocator = &m.allocator;
-    static const wte_vocab_source sources[] = { WTE_VOCAB_TOKENIZER_JSON, WTE_VOCAB_JSON,
-                                                WTE_VOCAB_TXT, WTE_VOCAB_TEKKEN };
-    const wte_vocab_source source = sources[data[0] % 4];
+    static const wte_vocab_source sources[] = {
+        WTE_VOCAB_TOKENIZER_JSON, WTE_VOCAB_JSON,  WTE_VOCAB_TXT,
+        WTE_VOCAB_TEKKEN,         WTE_VOCAB_WORDS, WTE_VOCAB_SPACY
+    };
+    const wte_vocab_source source = sources[data[0] % 6];
     wte_status status = wte_vocab_open_memory(data + 1, size - 1, "f", source, &opt, &v, &err);
     HOLDS((status == WTE_OK) == (v != NULL));
     if (v)

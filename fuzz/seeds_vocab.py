@@ -35,3 +35,5 @@ def seeds_vocab():
     special = [{"rank": 0, "token_str": "<s>", "is_control": False}]
     yield "tekken_specials", TEKKEN + json.dumps({"config": config, "vocab": ranks, "special_tokens": special}).encode()
     yield "counted", LINES + b"the 12\nb c 7\n"
+    yield "words", b"\x04" + json.dumps({"vocab": ["a", "b c"], "stop_words": []}).encode()
+    yield "keys", b"\x05\x82\xcf" + bytes(range(1, 9)) + b"\x01\xcd\x01\x90\x00"

@@ -4,24 +4,9 @@
 #include <wte/vocab.h>
 
 #include "spm_help.h"
+#include "vocab_folder.h"
 
 #define MODEL "sentencepiece.bpe.model"
-
-static char scratch[128];
-
-static void put(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", scratch, name);
-    test_write_file(path, text, strlen(text));
-}
-
-static void forget(const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", scratch, name);
-    remove(path);
-}
 
 /* Pieces with `n` words behind the specials: "w0", "w1", ...; three specials in the order given. */
 static void put_pieces(const char *name, const char *const special[3], unsigned n)
@@ -38,54 +23,6 @@ static void put_pieces(const char *name, const char *const special[3], unsigned 
 }
 
 static const char *const usual[3] = { "<unk>", "<s>", "</s>" };
-
-static int setup(void **state)
-{
-    (void)state;
-    snprintf(scratch, sizeof scratch, "%s", test_scratch());
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    test_scratch_remove(scratch);
-    return 0;
-}
-
-static wte_vocab *open_folder(void)
-{
-    wte_vocab *v;
-    wte_error err;
-    assert_ok(wte_vocab_open(scratch, NULL, &v, &err), err);
-    return v;
-}
-
-static void has(const wte_vocab *v, uint64_t id, const char *text, wte_token_kind kind)
-{
-    uint64_t bytes = 0;
-    const char *spelled = wte_vocab_spelled(v, id, &bytes);
-    assert_non_null(spelled);
-    if (bytes != strlen(text) || memcmp(spelled, text, bytes) != 0)
-        fail_msg("id %llu is '%.*s', not '%s'", (unsigned long long)id, (int)bytes, spelled, text);
-    assert_int_equal(wte_vocab_kind(v, id), kind);
-}
-
-static void finds(const wte_vocab *v, const char *text, uint64_t id)
-{
-    wte_error err;
-    uint64_t got;
-    assert_ok(wte_vocab_find(v, text, strlen(text), &got, NULL, &err), err);
-    assert_int_equal(got, id);
-}
-
-static void refused(wte_status status, uint64_t where, const char *message)
-{
-    wte_vocab *v;
-    wte_error err;
-    assert_fails(wte_vocab_open(scratch, NULL, &v, &err), err, status, where, message);
-    assert_null(v);
-}
 
 /* The first four ids of fairseq's order, and pieces from place 3 on at their place + 1. */
 static void has_fairseq_order(const wte_vocab *v)
@@ -439,113 +376,6 @@ static void other_counted_lines_are_refused(void **state)
     refused(WTE_E_FORMAT, 4, "this token is in the dictionary already");
 }
 
-#define TEKKEN(version, vocab, rest)                                                               \
-    "{\"config\":{\"pattern\":\"x\",\"default_vocab_size\":25,\"default_num_special_tokens\":22,"  \
-    "\"version\":\"" version "\"},\"vocab\":" vocab "," rest "\"type\":\"Tekken\"}"
-#define RANKS                                                                                      \
-    "[{\"rank\":0,\"token_bytes\":\"AA==\",\"token_str\":\"\\u0000\"},"                            \
-    "{\"rank\":1,\"token_bytes\":\"4pY=\",\"token_str\":null},"                                    \
-    "{\"rank\":2,\"token_bytes\":\"IHRo\"},{\"rank\":3,\"token_bytes\":\"YQ==\"}]"
-
-static void tekken_begins_with_its_specials(void **state)
-{
-    (void)state;
-    put("tekken.json", TEKKEN("v3", RANKS, ""));
-    put("vocab.json", "{\"a\":0}"); /* not asked */
-    wte_vocab *v = open_folder();
-    assert_int_equal(wte_vocab_source_of(v), WTE_VOCAB_TEKKEN);
-    assert_int_equal(wte_vocab_spelling_of(v), WTE_SPELLING_PLAIN);
-    assert_int_equal(wte_vocab_size(v), 25);
-    assert_int_equal(wte_vocab_not_utf8(v), 1);
-    has(v, 1, "<s>", WTE_TOKEN_SPECIAL);
-    has(v, 10, "[IMG]", WTE_TOKEN_SPECIAL);
-    has(v, 19, "[TOOL_CONTENT]", WTE_TOKEN_SPECIAL);
-    has(v, 20, "<SPECIAL_20>", WTE_TOKEN_UNUSED);
-    has(v, 21, "<SPECIAL_21>", WTE_TOKEN_UNUSED);
-    uint64_t bytes;
-    assert_memory_equal(wte_vocab_spelled(v, 22, &bytes), "", 1);
-    assert_int_equal(bytes, 1);
-    has(v, 23, "\xe2\x96", WTE_TOKEN_NORMAL);
-    has(v, 24, " th", WTE_TOKEN_NORMAL); /* and rank 3 is not in use */
-    finds(v, " th", 24);
-    wte_vocab_free(v);
-    put("tekken.json",
-        TEKKEN("v13", RANKS,
-               "\"special_tokens\":[{\"rank\":1,\"token_str\":\"<s>\",\"is_control\":true},"
-               "{\"rank\":0,\"token_str\":\"plain\",\"is_control\":false}],"));
-    v = open_folder();
-    has(v, 0, "plain", WTE_TOKEN_ADDED);
-    has(v, 1, "<s>", WTE_TOKEN_SPECIAL);
-    has(v, 2, "<SPECIAL_2>", WTE_TOKEN_UNUSED);
-    has(v, 24, " th", WTE_TOKEN_NORMAL);
-    wte_vocab_free(v);
-}
-
-static void broken_tekken_files_are_refused(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text, *message;
-        wte_status status;
-    } cases[] = {
-        { "{\"config\":", "not valid JSON", WTE_E_FORMAT },
-        { "{\"config\":1}", "the config is no object", WTE_E_FORMAT },
-        { "{\"config\":{\"default_vocab_size\":-1}}", "vocab_size is no count", WTE_E_FORMAT },
-        { "{\"config\":{\"default_num_special_tokens\":[]}}", "tokens is no count", WTE_E_FORMAT },
-        { "{\"config\":{},\"vocab\":[]}", "a tekken file needs vocab", WTE_E_FORMAT },
-        { "{\"vocab\":{}}", "are lists of objects", WTE_E_FORMAT },
-        { "{\"vocab\":[1]}", "are lists of objects", WTE_E_FORMAT },
-        { "{\"vocab\":[],\"vocab\":[]}", "a second list", WTE_E_FORMAT },
-        { TEKKEN("v3", "[{\"rank\":0}]", ""), "needs a rank and token_bytes", WTE_E_FORMAT },
-        { TEKKEN("v3", "[{\"rank\":-1}]", ""), "a rank is no whole number", WTE_E_FORMAT },
-        { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":1}]", ""), "is a string", WTE_E_FORMAT },
-        { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":\"AAA\"}]", ""), "no base64", WTE_E_FORMAT },
-        { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":\"A?==\"}]", ""), "no base64", WTE_E_FORMAT },
-        { TEKKEN("v3", "[]", "\"special_tokens\":[{\"rank\":1}],"), "and a token_str",
-          WTE_E_FORMAT },
-        { TEKKEN("v3", "[]", "\"special_tokens\":[{\"rank\":22,\"token_str\":\"x\"}],"),
-          "is not below default_num", WTE_E_FORMAT },
-        { TEKKEN("v11", "[]", ""), "it lists no special_tokens", WTE_E_UNSUPPORTED },
-        { "{\"config\":{\"version\":\"v3\",\"default_vocab_size\":1,"
-          "\"default_num_special_tokens\":2},\"vocab\":[]}",
-          "1 ids and 2 special tokens", WTE_E_FORMAT },
-        { "{\"config\":{\"version\":\"v3\",\"default_vocab_size\":99999999,"
-          "\"default_num_special_tokens\":2},\"vocab\":[]}",
-          "at most 16777216 and 65536", WTE_E_LIMIT },
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wte_vocab *v;
-        wte_error err;
-        put("tekken.json", cases[i].text);
-        assert_int_equal(wte_vocab_open(scratch, NULL, &v, &err), cases[i].status);
-        if (!strstr(err.message, cases[i].message)) fail_msg("%zu: %s", i, err.message);
-        assert_null(v);
-    }
-}
-
-/* Opens with the i-th allocation failing, for every i until it succeeds. */
-static void starve(void)
-{
-    for (size_t i = 0;; i++) {
-        wte_error err;
-        test_memory m;
-        wte_vocab *v;
-        wte_vocab_options opt = WTE_VOCAB_OPTIONS_INIT;
-        test_memory_init(&m, i);
-        opt.allocator = &m.allocator;
-        const wte_status status = wte_vocab_open(scratch, &opt, &v, &err);
-        if (status == WTE_OK) {
-            assert_true(i > 6);
-            wte_vocab_free(v);
-            assert_int_equal(m.live, 0);
-            return;
-        }
-        assert_int_equal(status, WTE_E_MEMORY);
-        assert_null(v);
-        assert_int_equal(m.live, 0);
-    }
-}
-
 static void running_out_of_memory_is_an_error_and_no_leak(void **state)
 {
     (void)state;
@@ -558,14 +388,8 @@ static void running_out_of_memory_is_an_error_and_no_leak(void **state)
     forget("tokenizer.model");
     put("dict.txt", "a 1\nb 2\n");
     starve();
-    put("tekken.json", TEKKEN("v3", RANKS, ""));
-    starve();
 }
 
-#define IN_FOLDER(name, function)                                                                  \
-    {                                                                                              \
-        name, function, setup, teardown, NULL                                                      \
-    }
 static const struct CMUnitTest tests[] = {
     IN_FOLDER("XLM-R: pieces are shifted by one, the mask is last", xlm_r_shifts_pieces_by_one),
     IN_FOLDER("languages follow the pieces", languages_follow_the_pieces),
@@ -580,8 +404,6 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER("broken configs are refused", broken_configs_are_refused),
     IN_FOLDER("dictionaries of fairseq are read", dictionaries_of_fairseq_are_read),
     IN_FOLDER("other counted lines are refused", other_counted_lines_are_refused),
-    IN_FOLDER("tekken.json begins with its special tokens", tekken_begins_with_its_specials),
-    IN_FOLDER("broken tekken.json files are refused", broken_tekken_files_are_refused),
     IN_FOLDER("every allocation may fail", running_out_of_memory_is_an_error_and_no_leak),
 };
 TEST_MAIN(tests)

@@ -208,7 +208,7 @@ static wte_status check_header(const reader *r)
 /* Behind the arguments, `more` bytes later than in a file of fastText. */
 static void take_sizes(header *h, const uint8_t *raw, uint32_t more)
 {
-    const size_t at = 2 * 4 + WTE__FT_ARGS * 4 + more;
+    const size_t at = (size_t)2 * 4 + (size_t)WTE__FT_ARGS * 4 + more;
     wte_span s = wte_span_make(raw + at, WTE__FT_HEAD_BYTES + FLORET_BYTES - at);
     (void)wte_span_u64le(&s); /* sampling threshold */
     h->entries = take_i32(&s);
@@ -230,7 +230,7 @@ static bool sizes_agree(const header *h)
 static void look_for_floret(header *h, const uint8_t *raw)
 {
     const header before = *h;
-    wte_span s = wte_span_make(raw + 2 * 4 + (WTE__FT_ARGS - 1) * 4, 12);
+    wte_span s = wte_span_make(raw + (size_t)(WTE__FT_ARGS + 1) * 4, 12);
     const int32_t mode = take_i32(&s), hashes = take_i32(&s), update = take_i32(&s);
     if (sizes_agree(h) || mode < FLORET_AS_FASTTEXT || mode > FLORET_HASHED || hashes < 1 ||
         hashes > 4)

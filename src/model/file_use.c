@@ -28,6 +28,9 @@ static const char *const side_names[] = {
     "prophetnet.tokenizer",
     "tokenizer_config.json",
     "tekken.json",
+    "key2row",
+    "strings.json",
+    "whitespacetokenizer_config.json",
 };
 
 wte_file_use wte_model_file_use(const char *name)

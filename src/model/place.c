@@ -26,6 +26,8 @@ enum {
     TORCH_ADAPTER,
     ADAPTER_CONFIG,
     PIPELINE,
+    SPACY_VECTORS,
+    SPACY_KEYS,
     N_KNOWN
 };
 static const char *const known_names[N_KNOWN] = {
@@ -38,6 +40,8 @@ static const char *const known_names[N_KNOWN] = {
     [ADAPTER_CONFIG] = "adapter_config.json",
     [PIPELINE] = "model_index.json",
     [MISTRAL_INDEX] = "consolidated.safetensors.index.json",
+    [SPACY_VECTORS] = "vectors",
+    [SPACY_KEYS] = "key2row",
 };
 /* Endings of files that are taken when there is one of them alone. */
 static const char *const alone_endings[] = { ".npy",  ".npz", ".pt",     ".pth",
@@ -155,16 +159,28 @@ static wte_status too_long(const char *path, wte_error *err)
                      WTE_LIMIT_PATH - 1);
 }
 
-/* A static model of sentence-transformers keeps its table one folder below. */
-static wte_status find_static_folder(const char *dir, char *out, bool *there, wte_error *err)
+/* A static model of sentence-transformers keeps its table one folder below, as spaCy does. */
+static wte_status find_static_folder(const char *dir, char *out, const char **name, wte_error *err)
 {
+    static const char *const places[][2] = {
+        { STATIC_FOLDER, "model.safetensors" },
+        { "0_WordEmbeddings", "model.safetensors" },
+        { "0_WordEmbeddings", "pytorch_model.bin" },
+        { "vocab", "vectors" },
+    };
     char folder[WTE_LIMIT_PATH], file[WTE_LIMIT_PATH];
-    *there = false;
-    if (!wte__path_join(folder, dir, STATIC_FOLDER) ||
-        !wte__path_join(file, folder, "model.safetensors"))
+    *name = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        bool there;
+        if (!wte__path_join(folder, dir, places[i][0]) ||
+            !wte__path_join(file, folder, places[i][1]))
+            return WTE_OK;
+        WTE_TRY(wte__path_optional(file, &there, NULL, err));
+        if (!there) continue;
+        memcpy(out, folder, strlen(folder) + 1);
+        *name = places[i][1];
         return WTE_OK;
-    WTE_TRY(wte__path_optional(file, there, NULL, err));
-    if (*there) memcpy(out, folder, strlen(folder) + 1);
+    }
     return WTE_OK;
 }
 
@@ -211,6 +227,7 @@ static const char *weights_in(const struct listing *l, const char *dir, wte_stat
         return NULL;
     }
     if (l->first_part[0]) return l->first_part;
+    if (l->known[SPACY_VECTORS] && l->known[SPACY_KEYS]) return known_names[SPACY_VECTORS];
     if (l->gguf == 1) return l->first_gguf;
     if (l->gguf > 1)
         *status = several(dir, l->gguf, "GGUF models", l->first_gguf, l->second_gguf, err);
@@ -225,11 +242,9 @@ static wte_status place_in_folder(wte__place *p, const char *dir, const struct l
     wte_status status = WTE_OK;
     if (!wte__path_join(p->side, dir, "")) return too_long(dir, err);
     const bool direct = l->known[INDEX] || l->known[SINGLE] || l->safetensors;
-    bool below = false;
+    const char *below = NULL;
     if (!direct) WTE_TRY(find_static_folder(dir, p->side, &below, err));
-    if (below)
-        return wte__path_join(p->weights, p->side, "model.safetensors") ? WTE_OK
-                                                                        : too_long(dir, err);
+    if (below) return wte__path_join(p->weights, p->side, below) ? WTE_OK : too_long(dir, err);
     const char *weights = weights_in(l, dir, &status, err);
     if (weights) return wte__path_join(p->weights, dir, weights) ? WTE_OK : too_long(dir, err);
     if (status != WTE_OK) return status;

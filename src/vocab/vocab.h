@@ -19,6 +19,7 @@ enum {
     WTE__VOCAB_ADDED,        /* added_tokens.json */
     WTE__VOCAB_CONFIG,       /* tokenizer_config.json */
     WTE__VOCAB_MODEL_CONFIG, /* config.json */
+    WTE__VOCAB_STRINGS,      /* spaCy's strings.json */
     WTE__VOCAB_FILES
 };
 
@@ -99,6 +100,9 @@ wte_status wte__vocab_read_pieces(wte__vocab_reader *r);
 bool wte__vocab_is_pieces(const void *data, uint64_t bytes);
 /* tekken.c: the same of Mistral's tekken.json. */
 wte_status wte__vocab_read_tekken(wte__vocab_reader *r);
+/* folders.c: the same of spaCy's key2row, and of a list of words of sentence-transformers. */
+wte_status wte__vocab_read_spacy(wte__vocab_reader *r);
+wte_status wte__vocab_read_words(wte__vocab_reader *r);
 /* "NAME: line L column C (byte at): what" */
 wte_status wte__vocab_refuse(const wte__vocab_reader *r, uint8_t file, uint64_t at,
                              const char *what);
