@@ -41,6 +41,8 @@ static void a_head_beside_a_matrix_of_its_shape_is_no_input_table(void **state)
     check_none(NULL, "model.layers.9.q_proj.weight 8x8; lm_head.weight 40x8", "lm_head.weight",
                (const char *const[]){ "candidates: 'lm_head.weight' 40 x 8",
                                       "nothing says that it is tied", NULL });
+    check_none(NULL, "wpe.weight 16x8; lm_head.weight 40x8", "lm_head.weight",
+               (const char *const[]){ "nothing says that it is tied", NULL });
 }
 
 static void a_tied_head_serves_and_so_does_a_lone_one(void **state)

@@ -35,9 +35,8 @@ static bool is_graph(const wte__rule *rule)
            strcmp(rule->stem, "rel_embeddings") == 0;
 }
 
-/* Whether a tensor is a matrix of numbers, or of packed codes, that no rule knows; or one of a list
- * of tables (factor models have one for each feature), whatever they are called. */
-static bool is_unnamed(const wte_tensor *t, struct wte__scored *s)
+/* Whether a tensor is a matrix of numbers, or of packed codes. */
+static bool is_matrix(const wte_tensor *t, struct wte__scored *s)
 {
     memset(s, 0, sizeof *s);
     s->name = t->name;
@@ -45,7 +44,14 @@ static bool is_unnamed(const wte_tensor *t, struct wte__scored *s)
     const bool matrix = wte__find_matrix_of(t, &s->rows, &s->dim);
     const bool usable = t->block || wte_dtype_bytes(t->dtype) != 0;
     const bool numbers = t->dtype != WTE_BOOL && t->dtype != WTE_C64;
-    if (!matrix || !usable || !numbers || s->dim < 2 || s->rows < 2) return false;
+    return matrix && usable && numbers && s->dim > 1 && s->rows > 1;
+}
+
+/* Whether it is one that no rule knows; or one of a list of tables (factor models have one for each
+ * feature), whatever they are called. */
+static bool is_unnamed(const wte_tensor *t, struct wte__scored *s)
+{
+    if (!is_matrix(t, s)) return false;
     const wte__name judged = wte__name_judge(t->name, t->name_bytes);
     if (judged.rule && !judged.outside && is_graph(judged.rule)) return true;
     return !judged.rule || (wte__role_of(judged.rule->kind) == WTE_ROLE_INPUT && judged.outside &&
@@ -76,10 +82,12 @@ wte_status wte__find_rival(struct wte__find *f, const struct wte__scored *head,
     *kind = RIVAL_NONE;
     for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
-        if (i == head->tensor || is_part_of(&t, head) || !is_unnamed(&t, &s)) continue;
+        if (i == head->tensor || is_part_of(&t, head) || !is_matrix(&t, &s)) continue;
         if (s.rows != head->rows && s.dim != head->dim && s.rows != head->dim) continue;
         if (*kind == RIVAL_NONE) *kind = RIVAL_WIDTH;
-        if (s.rows != head->rows || wte__name_is_outside(t.name, t.name_bytes)) continue;
+        if (s.rows != head->rows || !is_unnamed(&t, &s) ||
+            wte__name_is_outside(t.name, t.name_bytes))
+            continue;
         *kind = RIVAL_TABLE;
         if (rival) *rival = t;
         return WTE_OK;
