@@ -38,6 +38,9 @@ static const struct {
     SAMPLE("a msgpack file", "\x82\xa6params\x81\xa3wte"),
     SAMPLE("a msgpack file", "\xde\x00\x10\xd9\x06"
                              "params\x81"),
+    SAMPLE("the .metadata of a distributed checkpoint",
+           "\x80\x02"
+           "ctorch.distributed.checkpoint.metadata\nMetadata\nq\0"),
     SAMPLE("a gensim model", "\x80\x02"
                              "cgensim.models.keyedvectors\nKeyedVectors\nq\0"),
     SAMPLE("a dump of joblib", "\x80\x04\x95\0\0\0\0\0\0\0\0\x8c\x14joblib.numpy_pickle"),

@@ -361,6 +361,10 @@ bool wte__probe_gensim(const wte__head *head)
     return any_pickle(head) && holds(head, "gensim.models");
 }
 
+bool wte__probe_dcp(const wte__head *head)
+{
+    return any_pickle(head) && holds(head, "torch.distributed.checkpoint");
+}
 bool wte__probe_joblib(const wte__head *head)
 {
     return any_pickle(head) && holds(head, "joblib.numpy_pickle");

@@ -141,6 +141,8 @@ static const wte__kind kinds[] = {
     /* pickles: what they name tells whose they are */
     PROBE(gensim, "a pickle that names gensim", "a gensim model",
           "KeyedVectors.load(F).save_word2vec_format(V, binary=True)"),
+    PROBE(dcp, "it names its classes", "the .metadata of a distributed checkpoint",
+          "torch.distributed.checkpoint.format_utils dcp_to_torch . m.pt"),
     PROBE(joblib, "a pickle that names joblib", "a dump of joblib", "numpy.save of joblib.load(F)"),
     PROBE(paddle, "a pickle with StructuredToParameterName@@", "a file of PaddlePaddle parameters",
           "numpy.save of paddle.load(F)[NAME]"),

@@ -51,6 +51,7 @@ bool wte__probe_flax(const wte__head *head);
 bool wte__probe_key2row(const wte__head *head);
 bool wte__probe_msgpack(const wte__head *head);
 bool wte__probe_gensim(const wte__head *head);
+bool wte__probe_dcp(const wte__head *head);
 bool wte__probe_joblib(const wte__head *head);
 bool wte__probe_paddle(const wte__head *head);
 bool wte__probe_numpy_pickle(const wte__head *head);
