@@ -167,9 +167,12 @@ static void every_failed_allocation_is_told(void **state)
     float *head = trained_table(V, DIM, 7);
     float *table = trained_table(V, DIM, 1);
     memcpy(ROW(head, 41), ROW(head, 40), DIM * sizeof *head);
-    const stored list[] = { table_of(EMBED, V, DIM, table), table_of(HEAD, V, DIM, head) };
+    static const float nan[V] = { NAN };
+    const stored list[] = { table_of(EMBED, V, DIM, table),
+                            table_of(HEAD, V, DIM, head),
+                            { "lm_head.bias", "F32", V, 0, nan, 4 } };
     const char *dir =
-        make_model(LLAMA(",\"vocab_size\":200,\"tie_word_embeddings\":false"), list, 2);
+        make_model(LLAMA(",\"vocab_size\":200,\"tie_word_embeddings\":false"), list, 3);
     wte_model *m = open_model(dir);
     wte_status status = WTE_E_MEMORY;
     size_t i = 0;

@@ -71,6 +71,35 @@ static void c4_a_bias_is_as_long_as_the_head(void **state)
     wte_check_free(c);
 }
 
+/* A -Inf keeps a token from being drawn: that is no fault. */
+static void numbers_of_a_bias_are_looked_at(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "cls.predictions.bias", "cls.predictions.decoder.bias" };
+    const char *config = "{\"model_type\":\"bert\",\"architectures\":[\"BertForMaskedLM\"],"
+                         "\"vocab_size\":100,\"hidden_size\":64}";
+    for (size_t i = 0; i < 2; i++) {
+        float numbers[V] = { 0 };
+        stored bias = { names[i], "F32", V, 0, numbers, 4 };
+        stored flat = { names[i], "F32", 1, V, numbers, 4 };
+        numbers[5] = -INFINITY;
+        wte_check *c = checked(config, "", &bias);
+        assert_faults(c, "");
+        wte_check_free(c);
+        numbers[7] = NAN;
+        c = checked(config, "", &bias);
+        assert_faults(c, "head-bias-nonfinite");
+        assert_finding(c, "head-bias-nonfinite", names[i], 1, 7,
+                       "1 of 100 numbers is NaN or +Inf, the first that of row 7", "download");
+        wte_check_free(c);
+        numbers[3] = INFINITY;
+        c = checked(config, "", i ? &bias : &flat);
+        assert_finding(c, "head-bias-nonfinite", names[i], 2, 3,
+                       "2 of 100 numbers are NaN or +Inf, the first that of row 3", "download");
+        wte_check_free(c);
+    }
+}
+
 /* Nothing can be resized from nothing: one fault, and no repair of what follows from it. */
 static void of_an_empty_table_only_that_is_told(void **state)
 {
@@ -92,6 +121,7 @@ static const struct CMUnitTest tests[] = {
          ids_without_a_row_are_told_each),
     TEST("an id whose token is known wants a row", an_id_whose_token_is_known_wants_a_row),
     TEST("C4: a bias is as long as the head", c4_a_bias_is_as_long_as_the_head),
+    TEST("numbers of a bias are looked at", numbers_of_a_bias_are_looked_at),
     TEST("of an empty table only that is told", of_an_empty_table_only_that_is_told),
 };
 TEST_MAIN(tests)

@@ -207,6 +207,7 @@ static const wte__code number_codes[] = {
     WTE__CODE_SPECIALS_UNTRAINED, WTE__CODE_RESERVED_UNTRAINED,
     WTE__CODE_TOKENS_UNTRAINED,   WTE__CODE_PADDING_ROWS,
     WTE__CODE_PADDING_SAMPLED,    WTE__CODE_GLITCH,
+    WTE__CODE_BIAS_NONFINITE,
 };
 
 static void free_rows(wte__checking *k)
@@ -224,6 +225,7 @@ static wte_status check_rows(wte__checking *k)
     if (!wte__check_wants(k, number_codes, sizeof number_codes / sizeof *number_codes))
         return WTE_OK;
     WTE_TRY(wte__check_head(k));
+    WTE_TRY(wte__check_bias_numbers(k));
     if (!k->input || k->stored.rows == 0 || k->stored.cols == 0) return WTE_OK;
     if (!wte_dtype_converts(k->stored.dtype)) return WTE_OK;
     WTE_TRY(wte__scan_init(k, &k->table, k->stored.rows));

@@ -165,8 +165,9 @@ wte_status wte__scan_init(wte__checking *k, wte__scan *scan, uint64_t rows);
 wte_status wte__scan_run(wte__checking *k, const wte_rows *rows, wte__scan *out);
 void wte__scan_free(wte__checking *k, wte__scan *scan);
 double wte__scan_quantile(const wte__scan *scan, double part);
-double wte__scan_median(const wte__scan *scan);  /* of an even number: the mean of the middle two */
-wte_status wte__check_head(wte__checking *k);    /* check_head.c: the head's rows, scan and all */
+double wte__scan_median(const wte__scan *scan); /* of an even number: the mean of the middle two */
+wte_status wte__check_head(wte__checking *k);   /* check_head.c: the head's rows, scan and all */
+wte_status wte__check_bias_numbers(wte__checking *k); /* check_head.c too */
 wte_status wte__check_numbers(wte__checking *k); /* check_numbers.c: what the first pass shows */
 wte_status wte__check_same(wte__checking *k);    /* check_same.c: equal bytes */
 wte_status wte__check_near(wte__checking *k);    /* check_near.c: near ones, the mean row */

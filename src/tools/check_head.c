@@ -1,5 +1,10 @@
 /* The head's rows, where it is a tensor of its own: what the first pass shows of them, and which of
- * them are equal. The steps are those of the input table; they see the head in its place. */
+ * them are equal. The steps are those of the input table; they see the head in its place. Also the
+ * numbers of the head's bias. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "model/model.h"
 #include "tools/check.h"
@@ -56,4 +61,51 @@ wte_status wte__check_head(wte__checking *k)
     const wte_status status = look(&h);
     wte__free(k->opt.allocator, h.same, (size_t)h.stored.rows * sizeof *h.same);
     return status;
+}
+
+/* The bias --------------------------------------------------------------------------------------
+ */
+
+/* Numbers that spoil a softmax: NaN and +Inf. A -Inf keeps a token from being drawn, on purpose. */
+static void look_at_bias(const double *x, uint64_t n, uint64_t first, wte__seen *seen)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (isnan(x[i]) || (isinf(x[i]) && x[i] > 0)) wte__seen_add(seen, first + i);
+}
+
+/* A bias is one row of all its numbers, or as many rows of one. */
+static wte_status read_bias(wte__checking *k, const wte_rows *rows, wte__seen *seen)
+{
+    const wte_allocator *a = k->opt.allocator;
+    const uint64_t cols = rows->cols, each = wte_dtype_bytes(rows->dtype) + sizeof(double);
+    double *x = wte__alloc_array(a, cols, each);
+    if (!x) return wte__no_memory(k->err, cols * each, "a bias");
+    void *raw = x + cols;
+    wte_status status = WTE_OK;
+    for (uint64_t row = 0; status == WTE_OK && row < rows->rows; row++) {
+        status = wte_rows_read(rows, row, raw, k->err);
+        if (status == WTE_OK)
+            status = wte_convert(rows->dtype, raw, WTE_F64, x, (size_t)cols, NULL, k->err);
+        if (status == WTE_OK) look_at_bias(x, cols, row * cols, seen);
+    }
+    wte__free(a, x, (size_t)(cols * each));
+    return status;
+}
+
+wte_status wte__check_bias_numbers(wte__checking *k)
+{
+    const wte_model_output *o = wte_model_output_of(k->m);
+    wte__seen seen = { 0 };
+    wte_rows rows;
+    char shown[WTE__NAME_SHOWN];
+    if (!k->file || !o || o->bias == WTE_NOWHERE) return WTE_OK;
+    if (wte_file_rows(k->file, o->bias, &rows, NULL) != WTE_OK) return WTE_OK;
+    if (!rows.rows || !rows.cols || !wte_dtype_converts(rows.dtype)) return WTE_OK;
+    WTE_TRY(read_bias(k, &rows, &seen));
+    if (!seen.count) return WTE_OK;
+    return wte__check_add(
+        k, WTE__CODE_BIAS_NONFINITE, wte__show(shown, o->bias_name, strlen(o->bias_name)), &seen,
+        wte__repair_fetch(k),
+        "%" PRIu64 " of %" PRIu64 " numbers %s NaN or +Inf, the first that of row %" PRIu64,
+        seen.count, rows.rows * rows.cols, seen.count == 1 ? "is" : "are", seen.id[0]);
 }
