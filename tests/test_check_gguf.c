@@ -278,6 +278,43 @@ static void tokens_that_look_alike(void **state)
     }
 }
 
+/* Where a converter calls every token normal, the form <|...|> tells. A special one is the mark,
+ * wherever it stands. */
+static void twins_whose_kinds_are_not_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *three, *four, *fact; /* fact NULL: none */
+        int32_t kind_of_four;
+    } cases[] = {
+        { "<|user|>", "<\xef\xbd\x9cuser\xef\xbd\x9c>",
+          "like a special one and is not: 3 '<|user|>' and 4 '<\xef\xbd\x9cuser", 1 },
+        { "<|user|>", "<\xef\xbd\x9cuser\xef\xbd\x9c>",
+          "like a special one and is not: 4 '<\xef\xbd\x9cuser\xef\xbd\x9c>' and 3 '<|user|>'", 3 },
+        { "<|user|>", "<|us\xd0\xb5r|>", "3 '<|user|>' and 4 '<|us\xd0\xb5r|>'", 1 },
+        { "<|user|>", "<|system|>", NULL, 1 },
+        { "<user>", "<us\xd0\xb5r>", NULL, 1 },
+        { "<||>", "<\xef\xbd\x9c|>", NULL, 1 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int32_t types[N_TOKENS] = { 2, 3, 3, 1, cases[i].kind_of_four, 1 };
+        const char *dir = test_scratch();
+        const char *own[N_TOKENS];
+        memcpy(own, texts, sizeof own);
+        own[3] = cases[i].three;
+        own[4] = cases[i].four;
+        begin(own, 1);
+        numbers("tokenizer.ggml.token_type", WTE__GGUF_I32, types, N_TOKENS);
+        wte_check *c = check_model(end(dir));
+        assert_int_equal(count_of(c, "vocab-confusable"), cases[i].fact != NULL);
+        if (cases[i].fact)
+            assert_non_null(
+                strstr(finding_on(c, "vocab-confusable", "m.gguf")->fact, cases[i].fact));
+        wte_check_free(c);
+        test_scratch_remove(dir);
+    }
+}
+
 /* In a tokenizer of another format as well; ordinary tokens among themselves are free. */
 static void twins_of_any_tokenizer(void **state)
 {
@@ -342,6 +379,7 @@ static const struct CMUnitTest tests[] = {
     TEST("keys that come twice are told", keys_that_come_twice),
     TEST("a key of two values that is needed is refused", a_key_of_two_values_that_is_needed),
     TEST("tokens that look like special ones are told", tokens_that_look_alike),
+    TEST("twins are looked for where kinds are not told", twins_whose_kinds_are_not_told),
     TEST("twins are looked for in any tokenizer", twins_of_any_tokenizer),
     TEST("every allocation may fail, and nothing leaks", memory_may_end_anywhere),
 };
