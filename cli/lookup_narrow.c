@@ -68,7 +68,7 @@ static int look(narrowing *n)
     if (!ids || !n->stored || !n->narrow)
         code = cli_say_fail(job->c, CLI_OUTPUT, "out of memory for rows of %zu bytes", row_bytes);
     job->type = n->from; /* the rows as they are stored */
-    for (uint64_t at = 0; at < job->ids.count && !code; at += cap) {
+    for (uint64_t at = 0; ids && at < job->ids.count && !code; at += cap) {
         const uint64_t left = job->ids.count - at;
         const size_t now = left < cap ? (size_t)left : cap;
         code = lookup_rows(job, at, now, ids, n->stored);

@@ -20,6 +20,10 @@ def seeds_npz():
     yield "stored", archive(MEMBERS)
     yield "deflated", deflated(MEMBERS)
     yield "words", archive(MEMBERS + [("words.npy", array("<U3", (2,), bytes(24))), ("note.txt", b"x")])
+    named = [("v.npy", array("<f4", (2, 2), bytes(16)))]
+    yield "tokens", archive(named + [("words.npy", array("<U2", (2,), "a\0bc".encode("utf-32-le")))])
+    yield "byte_tokens", deflated(named + [("words.npy", array("|S3", (2,), b"abcd\0\0"))])
+    yield "no_character", archive(named + [("words.npy", array(">U1", (2,), b"\xff" * 8))])
     yield "objects", archive([("o.npy", array("|O", (2,), bytes(24)))])
     yield "short", deflated([("s.npy", array("<f4", (20, 3), bytes(24)))])
     yield "wraps", archive([("w.npy", array("<f4", (1 << 32, 1 << 32), bytes(24)))])

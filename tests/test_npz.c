@@ -3,6 +3,7 @@
 #include "zip_files.h"
 
 #include "base/limits.h"
+#include "format/format.h"
 
 #define HEADER(shape) "{'descr': '<f4', 'fortran_order': False, 'shape': " shape ", }\n"
 
@@ -253,7 +254,97 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+/* A 2 x 2 matrix and a list of texts, "a" and "bc". */
+static made_zip with_words(const char *header, const void *texts, size_t n)
+{
+    uint8_t npy[300];
+    made_zip z;
+    zip_begin(&z);
+    const size_t table =
+        npy_bytes(npy, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)}", 16);
+    zip_add(&z, "v.npy", npy, table, 0);
+    const size_t bytes = npy_bytes(npy, header, 0);
+    memcpy(npy + bytes, texts, n);
+    zip_add(&z, "words.npy", npy, bytes + n, ZIP_DEFLATE);
+    zip_end(&z, 0, "");
+    return z;
+}
+
+static void a_list_of_texts_is_the_matrixs_tokens(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header;
+        const char *texts;
+        size_t n;
+        bool used;
+    } cases[] = {
+        { "{'descr': '<U2', 'fortran_order': False, 'shape': (2,)}",
+          "a\0\0\0\0\0\0\0b\0\0\0c\0\0\0", 16, true },
+        { "{'descr': '>U2', 'fortran_order': False, 'shape': (2,)}",
+          "\0\0\0a\0\0\0\0\0\0\0b\0\0\0c", 16, true },
+        { "{'descr': '|S3', 'fortran_order': False, 'shape': (2,)}", "a\0\0bc\0", 6, true },
+        { "{'descr': '|S3', 'fortran_order': False, 'shape': (3,)}", "a\0\0bc\0d\0\0", 9, false },
+        { "{'descr': '|S3', 'fortran_order': False, 'shape': (2, 1)}", "a\0\0bc\0", 6, false },
+        { "{'descr': '|S3', 'fortran_order': False, 'shape': (2,)}", "a\0\0bc", 5, false },
+        { "{'descr': '|S0', 'fortran_order': False, 'shape': (2,)}", "", 0, false },
+        { "{'descr': '|S99999', 'fortran_order': False, 'shape': (2,)}", "", 0, false },
+        { "{'descr': '|S3x', 'fortran_order': False, 'shape': (2,)}", "a\0\0bc\0", 6, false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        made_zip z = with_words(cases[i].header, cases[i].texts, cases[i].n);
+        wte_error err = { 0 };
+        wte_file *f;
+        const wte_token_list *list;
+        const char *value;
+        assert_ok(open_bytes(&z, &f, &err), err);
+        assert_int_equal(wte_file_tensors(f), 1);
+        if (cases[i].used) {
+            assert_ok(wte_file_tokens(f, &list, &err), err);
+            assert_int_equal(list->n, 2);
+            assert_int_equal(list->end[0], 1);
+            assert_memory_equal(list->text, "abc", 3);
+            assert_null(wte_file_metadata(f, 0, &value));
+        } else {
+            assert_int_equal(wte_file_tokens(f, &list, &err), WTE_E_NOT_FOUND);
+            assert_string_equal(wte_file_metadata(f, 0, &value), "words.npy");
+        }
+        wte_file_free(f);
+        zip_free(&z);
+    }
+}
+
+static void texts_must_be_characters_and_memory_may_fail(void **state)
+{
+    (void)state;
+    static const char header[] = "{'descr': '<U1', 'fortran_order': False, 'shape': (2,)}";
+    wte_error err = { 0 };
+    wte_file *f;
+    made_zip z = with_words(header, "a\0\0\0\0\0\x11", 8);
+    assert_fails(open_bytes(&z, &f, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+                 "'words.npy': text 1 holds 0x110000, which is no character");
+    zip_free(&z);
+    z = with_words(header, "a\0\0\0b\0\0", 8);
+    wte_status status = WTE_E_MEMORY;
+    for (size_t i = 0; status != WTE_OK; i++) {
+        test_memory memory;
+        wte_file_options opt = WTE_FILE_OPTIONS_INIT;
+        test_memory_init(&memory, i);
+        opt.allocator = &memory.allocator;
+        status = wte_file_open_memory(z.data, z.n, "t.npz", &opt, &f, &err);
+        assert_true(status == WTE_OK || status == WTE_E_MEMORY);
+        if (status == WTE_OK) assert_int_equal(f->tokens.n, 2);
+        wte_file_free(f);
+        assert_int_equal(memory.live, 0);
+        assert_true(i < 100);
+    }
+    zip_free(&z);
+}
+
 static const struct CMUnitTest tests[] = {
+    TEST("a list of texts is the matrix's tokens", a_list_of_texts_is_the_matrixs_tokens),
+    TEST("texts must be characters, and memory may fail",
+         texts_must_be_characters_and_memory_may_fail),
     TEST("what NumPy stored is read in place", what_numpy_stored_is_read_in_place),
     TEST("what NumPy deflated is unpacked once", what_numpy_deflated_is_unpacked_once),
     TEST("what is stored comes before what is unpacked",

@@ -194,6 +194,14 @@ typedef struct wte__npy_place {
     uint32_t part, name_bytes;
 } wte__npy_place;
 wte_status wte__npy_read_at(wte_file *f, const wte__npy_place *place, wte_error *err);
+/* A list of texts, each of as many units of 1 or 4 bytes, with NULs at its end. */
+typedef struct wte__npy_texts {
+    uint64_t count, at; /* count 0: it is no list of texts */
+    uint32_t part, unit, chars;
+    bool big;
+} wte__npy_texts;
+wte_status wte__npy_read_texts(wte_file *f, const wte__npy_place *place, wte__npy_texts *out,
+                               wte_error *err);
 /* Zip archives: which of our formats one is, is told by its directory. */
 wte__match wte__zip_match(const wte__head *head);
 wte_status wte__archive_read(wte_file *f, wte_error *err);

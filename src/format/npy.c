@@ -27,6 +27,7 @@ typedef struct reader {
     uint64_t value_at[N_KEYS];
     wte__entry entry;
     uint64_t shape[WTE_MAX_RANK];
+    wte__npy_texts *texts; /* where texts are asked for, else NULL */
     wte_error *err;
 } reader;
 
@@ -232,6 +233,24 @@ static const char *refusal(wte_bytes code)
     }
 }
 
+/* 'U7' and 'S7': texts of 7 characters of 4 bytes, and of 7 bytes. */
+static bool read_text_descr(const reader *r, wte_bytes code, bool big)
+{
+    const uint8_t kind = code.size ? code.data[0] : 0;
+    uint64_t n = 0;
+    if (!r->texts || (kind != 'U' && kind != 'S' && kind != 'a')) return false;
+    for (uint64_t i = 1; i < code.size; i++) {
+        const int digit = digit_of(code.data[i]);
+        if (digit < 0 || digit > 9) return false;
+        n = 10 * n + (uint64_t)digit;
+        if (n > WTE_LIMIT_NAME) return false;
+    }
+    r->texts->unit = kind == 'U' ? 4 : 1;
+    r->texts->chars = (uint32_t)n;
+    r->texts->big = big;
+    return n > 0;
+}
+
 static wte_status read_descr(reader *r)
 {
     uint8_t c = peek(r);
@@ -253,7 +272,7 @@ static wte_status read_descr(reader *r)
     bool big = order == '>' || (order != '<' && wte__host_is_big());
     r->entry.flags &= (uint8_t)~WTE__BIG_ENDIAN;
     if (big && wte__unit_bytes((wte_dtype)r->entry.dtype) > 1) r->entry.flags |= WTE__BIG_ENDIAN;
-    if (r->entry.dtype != WTE_DTYPE_NONE) return WTE_OK;
+    if (r->entry.dtype != WTE_DTYPE_NONE || read_text_descr(r, code, big)) return WTE_OK;
     char shown[WTE__NAME_SHOWN];
     const char *why = refusal(code);
     return wte__fail(r->err, why ? WTE_E_UNSUPPORTED : WTE_E_FORMAT, where(r, at),
@@ -409,6 +428,34 @@ wte_status wte__npy_read_at(wte_file *f, const wte__npy_place *place, wte_error 
 {
     reader r = { .path = place->path, .place = place, .err = err };
     const wte_status status = read_array(&r, f);
+    wte__free(f->allocator, r.data, (size_t)r.size);
+    return status;
+}
+
+static wte_status read_texts(reader *r, wte_file *f)
+{
+    wte__npy_texts *t = r->texts;
+    WTE_TRY(load_header(r, f));
+    WTE_TRY(read_dictionary(r));
+    t->count = r->entry.rank == 1 && t->chars ? r->shape[0] : 0;
+    t->at = r->place->at + r->size;
+    t->part = r->place->part;
+    uint64_t bytes;
+    if (wte_mul_u64(t->count, (uint64_t)t->chars * t->unit, &bytes) &&
+        bytes <= r->place->bytes - r->size)
+        return WTE_OK;
+    return wte__fail(r->err, WTE_E_FORMAT, where(r, r->place->bytes),
+                     "%s: truncated: %" PRIu64 " texts of %u bytes, but it has %" PRIu64
+                     " bytes of data",
+                     r->path, t->count, t->chars * t->unit, r->place->bytes - r->size);
+}
+
+wte_status wte__npy_read_texts(wte_file *f, const wte__npy_place *place, wte__npy_texts *out,
+                               wte_error *err)
+{
+    memset(out, 0, sizeof *out);
+    reader r = { .path = place->path, .place = place, .texts = out, .err = err };
+    const wte_status status = read_texts(&r, f);
     wte__free(f->allocator, r.data, (size_t)r.size);
     return status;
 }

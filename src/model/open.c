@@ -127,6 +127,21 @@ static wte_status finish_writes(const char *path, wte_error *err)
                                        : wte__replace_recover_beside(path, err);
 }
 
+/* What the file holds and is not read is told where the metadata are nothing else. */
+static wte_status note_left_out(wte_model *m, wte_error *err)
+{
+    const wte_format format = wte_file_format(m->file);
+    const char *value, *key = wte_file_metadata(m->file, 0, &value);
+    if ((format != WTE_FORMAT_NPZ && format != WTE_FORMAT_TORCH) || !key) return WTE_OK;
+    uint64_t n = 1;
+    while (wte_file_metadata(m->file, n, NULL)) n++;
+    char more[48] = "", shown[WTE__NAME_SHOWN];
+    if (n > 1) snprintf(more, sizeof more, "; and %" PRIu64 " more", n - 1);
+    m->note = wte__arena_print(&m->arena, "%s%s'%s' is %.160s%s", m->note, *m->note ? "; " : "",
+                               wte__show(shown, key, strlen(key)), value, more);
+    return m->note ? WTE_OK : wte__no_memory(err, sizeof shown + sizeof more, "a note");
+}
+
 static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_error *err)
 {
     wte__place p;
@@ -140,6 +155,7 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     m->note = wte__arena_text(&m->arena, p.note, strlen(p.note));
     if (!m->note) return wte__no_memory(err, sizeof p.note, "a note");
     WTE_TRY(wte_file_open(p.weights, &file_opt, &m->file, err));
+    WTE_TRY(note_left_out(m, err));
     WTE_TRY(read_config(m, &p, err));
     WTE_TRY(wte__adapter_read(m, p.weights, p.side, err));
     WTE_TRY(read_quant_config(m, &p, err));
