@@ -200,10 +200,10 @@ static wte_status read_header(const wte_file *f, sizes *s, wte_error *err)
     if (whole == part->file.size) return WTE_OK;
     return wte__fail(err, WTE_E_FORMAT, whole < part->file.size ? whole : part->file.size,
                      "%s: %s a checkpoint of llama2.c (vocab_size %" PRId32 ", dim %" PRId32
-                     "), of %" PRIu64 " bytes, but the file has %" PRIu64
-                     "; cut to that size it is read",
+                     "), of %" PRIu64 " bytes, but the file has %" PRIu64 "%s",
                      f->path, s->version1 ? "is" : "begins like", s->field[VOCAB], s->field[WIDTH],
-                     whole, part->file.size);
+                     whole, part->file.size,
+                     whole < part->file.size ? "; cut to that size it is read" : "");
 }
 
 /* Fields as texts, which live in the part's header. */
