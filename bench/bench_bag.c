@@ -26,7 +26,7 @@
 #define LINE    ((size_t)64)
 
 typedef struct setting {
-    wte_rows rows;
+    wte_row_source rows;
     const char *data; /* as stored */
     size_t row_bytes; /* as stored */
     const int64_t *ids;
@@ -48,9 +48,9 @@ static void run_bags(setting *s, uint32_t input, wte_bag_mode mode, const float 
     wte_error err;
     opt.mode = mode;
     opt.weights = weights;
-    opt.bag_ids = EACH;
+    opt.ids_per_bag = EACH;
     opt.pool = s->pool;
-    bench_require(wte_bag_rows(&s->rows, ids, none, &opt, s->out, 0, &err) == WTE_OK,
+    bench_require(wte_bag_reduce(&s->rows, ids, none, &opt, s->out, 0, &err) == WTE_OK,
                   "bags failed");
 }
 
@@ -225,15 +225,15 @@ static void make_rows(const stored_type *t, setting *s)
     for (size_t i = 0; i < ROWS * s->row_bytes; i++) data[i] = (char)(0x30 + i % 13);
     s->data = data;
     if (t->packing > 1000)
-        bench_require(wte_rowwise_rows((wte_rowwise)t->packing, ROWS, COLS, data, 0, &rowwise,
-                                       &s->rows, &err) == WTE_OK,
+        bench_require(wte_row_source_from_rowwise((wte_rowwise)t->packing, ROWS, COLS, data, 0,
+                                                  &rowwise, &s->rows, &err) == WTE_OK,
                       "no rows");
     else if (t->packing)
-        bench_require(wte_block_rows((wte_block_type)t->packing, ROWS, COLS, data, 0, &block,
-                                     &s->rows, &err) == WTE_OK,
+        bench_require(wte_row_source_from_blocks((wte_block_type)t->packing, ROWS, COLS, data, 0,
+                                                 &block, &s->rows, &err) == WTE_OK,
                       "no rows");
     else
-        s->rows = (wte_rows){
+        s->rows = (wte_row_source){
             .rows = ROWS, .cols = COLS, .dtype = t->type, .data = data, .row_bytes = s->row_bytes
         };
 }

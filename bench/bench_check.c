@@ -67,7 +67,8 @@ static void check(const setting *s, const char *const *only, size_t n_only)
     opt.n_only = n_only;
     bench_require(wte_model_check(s->model, &opt, &report, &err) == WTE_OK, "the check failed");
     const wte_check_facts *f = wte_check_facts_of(report);
-    bench_require(f->scanned && f->zero + f->nonfinite + f->duplicates == 0, "it found a fault");
+    bench_require(f->scanned && f->n_zero + f->n_nonfinite + f->n_duplicates == 0,
+                  "it found a fault");
     wte_check_free(report);
 }
 static void run_first_stage(void *ctx, uint32_t input)
@@ -108,7 +109,9 @@ static wte_status make_row(void *ctx, const uint64_t *ids, size_t n, void *out, 
 static void make_file(const char *path)
 {
     const uint64_t shape[2] = { ROWS, DIM };
-    const wte_rows rows = { .rows = ROWS, .cols = DIM, .dtype = WTE_BF16, .read_rows = make_row };
+    const wte_row_source rows = {
+        .rows = ROWS, .cols = DIM, .dtype = WTE_BF16, .read_rows = make_row
+    };
     const wte_tensor_out tensor = { "wte.weight", WTE_BF16, 2, shape, NULL, &rows };
     wte_error err;
     bench_require(wte_safetensors_write(path, &tensor, 1, NULL, 0, &err) == WTE_OK,
@@ -146,7 +149,7 @@ int main(int argc, char **argv)
     s.fd = open(path, O_RDONLY);
     bench_require(s.fd >= 0, "the file does not open");
     unlink(path);
-    s.bytes = wte_file_part_bytes(wte_model_file(s.model), 0);
+    s.bytes = wte_file_shard_bytes(wte_model_file(s.model), 0);
     for (s.threads = 1; s.threads <= MOST; s.threads++) {
         bench_require(wte_pool_create(s.threads, &s.pool, &err) == WTE_OK, "no threads");
         bench_run(contenders, N_CONTENDERS, &s, &times);

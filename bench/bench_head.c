@@ -51,7 +51,7 @@ typedef struct setting {
     uint64_t rows, dim, n;
     uint32_t threads, streams;
     wte_pool *pool;
-    wte_rows table;
+    wte_row_source table;
     wte_block_source source;
     uint8_t *bytes;
     size_t table_bytes;
@@ -322,13 +322,13 @@ static void make_table(setting *s)
     s->bytes = bench_buffer(s->table_bytes);
     if (k->block) {
         fill_blocks(s);
-        bench_require(wte_block_rows(k->block, s->rows, s->dim, s->bytes, 0, &s->source, &s->table,
-                                     &err) == WTE_OK,
+        bench_require(wte_row_source_from_blocks(k->block, s->rows, s->dim, s->bytes, 0, &s->source,
+                                                 &s->table, &err) == WTE_OK,
                       "no rows");
         return;
     }
     fill_numbers(s);
-    s->table = (wte_rows){
+    s->table = (wte_row_source){
         .rows = s->rows, .cols = s->dim, .dtype = k->dtype, .data = s->bytes, .row_bytes = row_bytes
     };
 }

@@ -3,7 +3,7 @@
  * usage: bench_lookup [SHAPE]          SHAPE: 50257x768 or 128000x4096; default both
  *
  * Plain loops know nothing of ids but their value: no range check, no policy, no types. Which of
- * them is best depends on machine and size, so all run in turn with wte_lookup_rows and the best
+ * them is best depends on machine and size, so all run in turn with wte_lookup and the best
  * is chosen by its median afterwards. */
 #include "bench.h"
 
@@ -22,7 +22,7 @@
 #define BATCHES 16u
 
 typedef struct setting {
-    const wte_rows *rows;
+    const wte_row_source *rows;
     const char *table;
     char *out;
     size_t row_bytes;   /* a multiple of 64 */
@@ -117,7 +117,7 @@ static void run_wte(void *ctx, uint32_t input)
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     wte_error err;
     opt.pool = s->pool;
-    bench_require(wte_lookup_rows(s->rows, ids, &opt, s->out, 0, &err) == WTE_OK, "lookup failed");
+    bench_require(wte_lookup(s->rows, ids, &opt, s->out, 0, &err) == WTE_OK, "lookup failed");
 }
 
 #define RUN_LOOP(name)                                                                             \
@@ -134,7 +134,7 @@ RUN_LOOP(stream_ahead)
 #endif
 
 static const bench_contender contenders[] = {
-    { "wte_lookup_rows", run_wte },
+    { "wte_lookup", run_wte },
     { "memcpy a row", run_memcpy },
 #if defined(__x86_64__)
     { "vector loop", run_vector },

@@ -17,12 +17,12 @@
 #define TOP   50u
 
 typedef struct setting {
-    wte_rows table;
+    wte_row_source table;
     wte_hidden hidden;
     wte_head_options opt;
     float *logits;
     wte_ranked *ranked;
-    wte_head_sums *sums;
+    wte_softmax_stats *sums;
     uint64_t *drawn;
     int32_t *targets;
     float *d_hidden, *d_table;
@@ -60,7 +60,7 @@ static void run_top(void *ctx, uint32_t input)
     const setting *s = ctx;
     wte_error err;
     (void)input;
-    require(wte_head_top(&s->table, &s->hidden, &s->opt, TOP, s->ranked, s->sums, &err), &err);
+    require(wte_head_topk(&s->table, &s->hidden, &s->opt, TOP, s->ranked, s->sums, &err), &err);
 }
 static void run_sample(void *ctx, uint32_t input)
 {
@@ -79,7 +79,7 @@ static void run_loss(setting *s, bool gradients)
     how.d_hidden = gradients ? s->d_hidden : NULL;
     how.d_table = gradients ? s->d_table : NULL;
     require(wte_head_loss(&s->table, &s->hidden, ids, &s->opt, &how, &out, &err), &err);
-    bench_require(out.taken == s->hidden.n, "targets were left out");
+    bench_require(out.n_targets == s->hidden.n, "targets were left out");
 }
 static void run_forward(void *ctx, uint32_t input)
 {
@@ -113,7 +113,7 @@ static void report(const setting *s, const char *part, const bench_contender *co
         printf("{\"bench\": \"loss\", \"case\": \"%s, %s, %u threads\", \"ns\": %.0f, "
                "\"ns_quarters\": [%.0f, %.0f], \"gflops\": %.1f, \"peer\": \"product\", "
                "\"ratio\": %.3f, \"ratio_quarters\": [%.3f, %.3f], \"pairs\": %u",
-               part, contender[c].name, wte_pool_threads(s->opt.pool), own.median * 1e9,
+               part, contender[c].name, wte_pool_n_threads(s->opt.pool), own.median * 1e9,
                own.first_quarter * 1e9, own.third_quarter * 1e9, flops / own.median * 1e-9,
                ratio.median, ratio.first_quarter, ratio.third_quarter, times->rounds);
         bench_print_place(wte__kernels_get()->isa);
@@ -132,7 +132,7 @@ static void make(setting *s, uint64_t rows, uint64_t n)
     wte_pool *pool = s->opt.pool;
     fill(w, rows * COLS, 0.2f, 1);
     fill(h, n * COLS, 1, 2);
-    s->table = (wte_rows){ .rows = rows, .cols = COLS, .dtype = WTE_F32, .data = w };
+    s->table = (wte_row_source){ .rows = rows, .cols = COLS, .dtype = WTE_F32, .data = w };
     s->table.row_bytes = COLS * sizeof *w;
     s->hidden = (wte_hidden){ .data = h, .dtype = WTE_F32, .n = n, .dim = COLS };
     s->opt = (wte_head_options)WTE_HEAD_OPTIONS_INIT;
@@ -156,7 +156,7 @@ static void print_memory(setting *s, const char *part)
     run_loss(s, true);
     s->opt.allocator = NULL;
     printf("{\"bench\": \"loss\", \"case\": \"%s, work memory, %u threads\", \"mib\": %.1f", part,
-           wte_pool_threads(s->opt.pool), (double)s->most / 1048576);
+           wte_pool_n_threads(s->opt.pool), (double)s->most / 1048576);
     bench_print_place(wte__kernels_get()->isa);
 }
 

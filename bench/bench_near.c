@@ -1,4 +1,4 @@
-/* wte_rows_near over a table in the page cache, against plain reads of the same file.
+/* wte_nearest over a table in the page cache, against plain reads of the same file.
  *
  * usage: bench_near [ROWSxDIM]         default 128256x4096 bf16: a file of 1.05 GB, made in TMPDIR
  *                                      (else /tmp) and removed
@@ -22,7 +22,7 @@
 #define TOP_ROWS 10u
 
 typedef struct setting {
-    wte_rows rows;
+    wte_row_source rows;
     float *query;
     int fd;
     uint64_t file_bytes;
@@ -76,9 +76,9 @@ static void run_near(void *ctx, uint32_t input)
     opt.metric = s->metric;
     opt.top = TOP_ROWS;
     opt.pool = s->pool;
-    bench_require(wte_rows_near(&s->rows, s->query, 1, s->rows.cols, &opt, hits, &err) == WTE_OK,
+    bench_require(wte_nearest(&s->rows, s->query, 1, s->rows.cols, &opt, hits, &err) == WTE_OK,
                   "the search failed");
-    bench_require(hits[0].row != WTE_NOWHERE, "nothing is near");
+    bench_require(hits[0].row != WTE_NO_INDEX, "nothing is near");
 }
 
 static const bench_contender contenders[] = {
@@ -127,7 +127,7 @@ static wte_status noise_rows(void *ctx, const uint64_t *ids, size_t n, void *out
 static void make_file(const char *path, const uint64_t shape[2])
 {
     uint64_t cols = shape[1];
-    const wte_rows rows = {
+    const wte_row_source rows = {
         .rows = shape[0], .cols = cols, .dtype = WTE_BF16, .read_rows = noise_rows, .ctx = &cols
     };
     const wte_tensor_out tensor = {
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     (void)unlink(path); /* it is gone when the program ends, however that happens */
     bench_require(s.fd >= 0 && fstat(s.fd, &st) == 0 && opened, "cannot open the table");
     s.file_bytes = (uint64_t)st.st_size;
-    bench_require(wte_file_rows(file, 0, &s.rows, &err) == WTE_OK, "no rows");
+    bench_require(wte_file_row_source(file, 0, &s.rows, &err) == WTE_OK, "no rows");
     s.query = malloc(cols * sizeof *s.query);
     bench_require(s.query != NULL, "out of memory");
     for (size_t i = 0; i < cols; i++) s.query[i] = (float)(i % 17) - 8;

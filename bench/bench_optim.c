@@ -60,8 +60,8 @@ static void run_step(void *ctx, uint32_t input)
     wte_bag_options bag = WTE_BAG_OPTIONS_INIT;
     wte_error err;
     wte_status status = WTE_OK;
-    bag.bag_ids = c->bag;
-    if (c->prepare) status = wte_optim_prepare(s->optim, ids, &err);
+    bag.ids_per_bag = c->bag;
+    if (c->prepare) status = wte_optim_sync_rows(s->optim, ids, &err);
     if (status == WTE_OK && c->bag)
         status = wte_optim_step_bag(s->optim, ids, none, &bag, s->d_out, 0, NULL, &err);
     else if (status == WTE_OK)

@@ -25,7 +25,7 @@
 #define LINE    64u
 
 typedef struct setting {
-    wte_rows rows;
+    wte_row_source rows;
     const char *data;
     char *out;
     size_t in_bytes, out_bytes; /* of a row; the second is a multiple of 64 */
@@ -47,7 +47,7 @@ static void run_wte(void *ctx, uint32_t input)
     wte_error err;
     opt.out_dtype = WTE_F32;
     opt.pool = s->pool;
-    bench_require(wte_lookup_rows(&s->rows, ids, &opt, s->out, 0, &err) == WTE_OK, "lookup failed");
+    bench_require(wte_lookup(&s->rows, ids, &opt, s->out, 0, &err) == WTE_OK, "lookup failed");
 }
 
 /* Of any machine: as much of the row as the output has room for. */
@@ -123,7 +123,7 @@ static void run_stream_ahead(void *ctx, uint32_t input)
 #endif
 
 static const bench_contender contenders[] = {
-    { "wte_lookup_rows", run_wte },
+    { "wte_lookup", run_wte },
     { "memcpy a row", run_copy },
 #if defined(__x86_64__)
     { "same bytes", run_plain },
@@ -184,13 +184,13 @@ static void make_rows(const stored_type *t, uint64_t rows, uint64_t cols, settin
     for (size_t i = 0; i < rows * s->in_bytes; i++) data[i] = (char)(0x30 + i % 13);
     s->data = data;
     if (t->packing > 1000)
-        status = wte_rowwise_rows((wte_rowwise)t->packing, rows, cols, data, 0, &rowwise, &s->rows,
-                                  &err);
+        status = wte_row_source_from_rowwise((wte_rowwise)t->packing, rows, cols, data, 0, &rowwise,
+                                             &s->rows, &err);
     else if (t->packing)
-        status =
-            wte_block_rows((wte_block_type)t->packing, rows, cols, data, 0, &block, &s->rows, &err);
+        status = wte_row_source_from_blocks((wte_block_type)t->packing, rows, cols, data, 0, &block,
+                                            &s->rows, &err);
     else
-        s->rows = (wte_rows){
+        s->rows = (wte_row_source){
             .rows = rows, .cols = cols, .dtype = t->type, .data = data, .row_bytes = s->in_bytes
         };
     bench_require(status == WTE_OK, "no rows");

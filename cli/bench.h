@@ -87,7 +87,7 @@ struct bench {
     /* what lies in `table` now */
     uint32_t held_type;
     uint64_t held_rows, held_cols;
-    wte_rows source;
+    wte_row_source source;
     wte_block_source blocks;
     wte_rowwise_source rowwise;
     wte_pool *pool; /* of the operation that runs; NULL = one thread */

@@ -336,7 +336,7 @@ static void run_bytes(limit_run *r, uint32_t part, uint32_t parts)
     else if (r->way == 1)
         CHOOSE(copy, l->out + at, l->table + at, each);
     else
-        CHOOSE(copy_past, l->out + at, l->table + at, each);
+        CHOOSE(copy_nontemporal, l->out + at, l->table + at, each);
 }
 
 static void run_rows(limit_run *r, uint32_t part, uint32_t parts)

@@ -34,7 +34,7 @@ TARGET static void LOOP(copy)(char *to, const char *from, size_t bytes)
                 *(const LOOP(words) *)(const void *)(from + at + k);
 }
 
-TARGET static void LOOP(copy_past)(char *to, const char *from, size_t bytes)
+TARGET static void LOOP(copy_nontemporal)(char *to, const char *from, size_t bytes)
 {
     for (size_t at = 0; at + 64 <= bytes; at += 64)
         for (size_t k = 0; k < 64; k += VECTOR)

@@ -106,14 +106,16 @@ static wte_status set_source(bench *b, wte_error *err)
     const stored_type *t = &types[b->held_type];
     const uint64_t rows = b->held_rows, cols = b->held_cols;
     if (t->block)
-        return wte_block_rows(t->block, rows, cols, b->table, 0, &b->blocks, &b->source, err);
+        return wte_row_source_from_blocks(t->block, rows, cols, b->table, 0, &b->blocks, &b->source,
+                                          err);
     if (t->rowwise)
-        return wte_rowwise_rows(t->rowwise, rows, cols, b->table, 0, &b->rowwise, &b->source, err);
-    b->source = (wte_rows){ .rows = rows,
-                            .cols = cols,
-                            .dtype = t->dtype,
-                            .data = b->table,
-                            .row_bytes = row_bytes(b->held_type, cols) };
+        return wte_row_source_from_rowwise(t->rowwise, rows, cols, b->table, 0, &b->rowwise,
+                                           &b->source, err);
+    b->source = (wte_row_source){ .rows = rows,
+                                  .cols = cols,
+                                  .dtype = t->dtype,
+                                  .data = b->table,
+                                  .row_bytes = row_bytes(b->held_type, cols) };
     return WTE_OK;
 }
 
@@ -139,7 +141,7 @@ static wte_status run_rows(bench *b, const bench_op *op, uint32_t input, wte_err
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     opt.out_dtype = WTE_F32;
     opt.pool = b->pool;
-    return wte_lookup_rows(&b->source, ids, &opt, b->out, 0, err);
+    return wte_lookup(&b->source, ids, &opt, b->out, 0, err);
 }
 
 static wte_status run_bags(const bench *b, const bench_op *op, uint32_t input, wte_bag_mode mode,
@@ -149,9 +151,9 @@ static wte_status run_bags(const bench *b, const bench_op *op, uint32_t input, w
     const wte_ids none = { NULL, WTE_I64, 0, 0 };
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     opt.mode = mode;
-    opt.bag_ids = BAG_IDS;
+    opt.ids_per_bag = BAG_IDS;
     opt.pool = b->pool;
-    return wte_bag_rows(&b->source, ids, none, &opt, b->out, 0, err);
+    return wte_bag_reduce(&b->source, ids, none, &opt, b->out, 0, err);
 }
 
 static wte_status run_sums(bench *b, const bench_op *op, uint32_t input, wte_error *err)
@@ -198,8 +200,8 @@ static wte_status run_top(bench *b, const bench_op *op, uint32_t input, wte_erro
     const wte_hidden hidden = hidden_of(b, op);
     const wte_head_options opt = head_options(b, op);
     (void)input;
-    return wte_head_top(&b->source, &hidden, &opt, TOP, (wte_ranked *)(void *)behind_hidden(b, op),
-                        NULL, err);
+    return wte_head_topk(&b->source, &hidden, &opt, TOP, (wte_ranked *)(void *)behind_hidden(b, op),
+                         NULL, err);
 }
 
 static wte_status run_loss(const bench *b, const bench_op *op, const wte_loss_options *loss,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accepted.h"
+#include "baseline.h"
 #include "bench.h"
 #include "number.h"
 

@@ -7,13 +7,13 @@
 
 #include "inspect.h"
 
-static const char *const role_names[] = { "none", "input", "head", "beside" };
+static const char *const role_names[] = { "none", "input", "head", "other" };
 
 /* Which earlier candidate has the same bytes, in words; its name follows. */
 static const char *relation(const wte_candidate_facts *facts, uint64_t i)
 {
-    if (facts->like == i) return i ? ", differs from those above" : "";
-    return facts->one_storage ? ", same storage as " : ", equal bytes with ";
+    if (facts->duplicate_of == i) return i ? ", differs from those above" : "";
+    return facts->same_storage ? ", same storage as " : ", equal bytes with ";
 }
 
 static void put_name(const wte_model *m, uint64_t candidate)
@@ -51,7 +51,7 @@ static int put_candidate(const cli *c, const wte_model *m, uint64_t i, const wte
     if (code) fputs(", its bytes cannot be read", stdout);
     if (known) {
         printf(", %016" PRIx64 "%s", facts.hash, relation(&facts, i));
-        if (facts.like != i) put_name(m, facts.like);
+        if (facts.duplicate_of != i) put_name(m, facts.duplicate_of);
     }
     fputs(": ", stdout);
     cli_put_safe(stdout, k->why, strlen(k->why));
@@ -83,10 +83,10 @@ static int json_bytes_of(const cli *c, cli_json *j, const wte_model *m, uint64_t
     if (!known) return code;
     snprintf(hash, sizeof hash, "%016" PRIx64, facts.hash);
     cli_json_text(j, "hash", hash);
-    if (facts.like == i) return CLI_DONE;
-    const wte_candidate *like = wte_model_candidate(m, facts.like);
+    if (facts.duplicate_of == i) return CLI_DONE;
+    const wte_candidate *like = wte_model_candidate(m, facts.duplicate_of);
     if (wte_file_tensor(wte_model_file(m), like->tensor, &t, NULL) == WTE_OK)
-        cli_json_bytes(j, facts.one_storage ? "same_storage_as" : "equal_bytes_with", t.name,
+        cli_json_bytes(j, facts.same_storage ? "same_storage_as" : "equal_bytes_with", t.name,
                        (size_t)t.name_bytes);
     return CLI_DONE;
 }

@@ -141,7 +141,7 @@ static wte_status measure(bench *b, const bench_op *op, bench_team *team, double
                           bench_result *out)
 {
     measurement m = { .b = b, .op = op, .team = team };
-    wte_error err = { WTE_OK, 0, WTE_NOWHERE, "" };
+    wte_error err = { WTE_OK, 0, WTE_NO_INDEX, "" };
     wte_status status = bench_fill(b, op, &err);
     if (status == WTE_OK) {
         choose_ways(&m);
@@ -217,7 +217,7 @@ static int run_suite(cli *c, bench_results *results)
     wte_pool *pool;
     int code = cli_pool(c, &pool);
     if (code) return code;
-    b.threads = wte_pool_threads(pool);
+    b.threads = wte_pool_n_threads(pool);
     cli_unsigned(c, "memory", memory_here(), &b.memory);
     b.memory <<= 20;
     code = bench_plan(&b, wanted, cli_given(c, "list"));

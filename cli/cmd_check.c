@@ -4,7 +4,7 @@
 #include <string.h>
 #include <wte/check.h>
 
-#include "accepted.h"
+#include "baseline.h"
 #include "json.h"
 #include "number.h"
 #include "open.h"
@@ -33,7 +33,7 @@ typedef struct job {
     cli *c;
     wte_model *model, *adapter; /* adapter: or NULL */
     wte_check *report;
-    cli_accepted accepted;
+    cli_baseline accepted;
     const char **only; /* pieces of text */
     char *text, *text_end;
     size_t n_only;
@@ -108,16 +108,16 @@ static void put_sizes(const job *j)
         puts(*wte_model_head_problem(j->model) ? "not read" : "none stored");
     fputs("  tokenizer          ", stdout);
     if (f->has_vocab)
-        printf("%" PRIu64 " token%s, largest id %" PRIu64 ", %" PRIu64 " hole%s\n", f->tokens,
-               f->tokens == 1 ? "" : "s", f->token_ids ? f->token_ids - 1 : 0, f->holes,
-               f->holes == 1 ? "" : "s");
+        printf("%" PRIu64 " token%s, largest id %" PRIu64 ", %" PRIu64 " hole%s\n", f->n_tokens,
+               f->n_tokens == 1 ? "" : "s", f->token_ids ? f->token_ids - 1 : 0, f->n_holes,
+               f->n_holes == 1 ? "" : "s");
     else
         puts("none");
     if (f->has_adapter)
         printf("  adapter rows       %" PRIu64 ", the base needs %" PRIu64 "\n", f->adapter_rows,
                f->adapter_needs);
     if (f->scanned)
-        printf("  norms              %.4g to %.4g, median %.4g\n", f->norm_least, f->norm_most,
+        printf("  norms              %.4g to %.4g, median %.4g\n", f->norm_min, f->norm_max,
                f->norm_median);
 }
 
@@ -155,7 +155,7 @@ static void print_text(const job *j)
     const wte_finding *f;
     for (uint64_t i = 0; (f = wte_check_finding(j->report, i)); i++) {
         const bool hidden = c->quiet && f->level == WTE_CHECK_INFO;
-        if (!hidden && !cli_accepts(&j->accepted, f)) put_finding(j, f);
+        if (!hidden && !cli_baseline_has(&j->accepted, f)) put_finding(j, f);
     }
     put_glitches(j);
 }
@@ -178,7 +178,7 @@ static void json_finding(const job *j, cli_json *json, const wte_finding *f)
     cli_json_text(json, "code", f->code);
     cli_json_text(json, "level", wte_check_level_name(f->level));
     cli_json_text(json, "subject", f->subject);
-    cli_json_bool(json, "accepted", cli_accepts(&j->accepted, f));
+    cli_json_bool(json, "accepted", cli_baseline_has(&j->accepted, f));
     cli_json_text(json, "fact", f->fact);
     cli_json_text(json, "why", f->why);
     cli_json_text(json, "repair", *f->repair ? f->repair : NULL);
@@ -204,9 +204,9 @@ static void json_sizes(const job *j, cli_json *json)
     cli_json_unsigned(json, "stored_rows", f->stored_rows);
     cli_json_unsigned(json, "dim", f->dim);
     cli_json_unsigned(json, "head_rows", f->head_rows);
-    cli_json_unsigned(json, "tokens", f->tokens);
+    cli_json_unsigned(json, "tokens", f->n_tokens);
     cli_json_unsigned(json, "token_ids", f->token_ids);
-    cli_json_unsigned(json, "holes", f->holes);
+    cli_json_unsigned(json, "holes", f->n_holes);
     if (f->has_adapter) {
         cli_json_unsigned(json, "adapter_rows", f->adapter_rows);
         cli_json_unsigned(json, "adapter_dim", f->adapter_dim);
@@ -219,17 +219,17 @@ static void json_sizes(const job *j, cli_json *json)
         return;
     }
     cli_json_object(json, "rows");
-    cli_json_unsigned(json, "zero", f->zero);
-    cli_json_unsigned(json, "constant", f->constant);
-    cli_json_unsigned(json, "nonfinite", f->nonfinite);
-    cli_json_unsigned(json, "duplicate", f->duplicates);
-    cli_json_unsigned(json, "near_duplicate", f->near);
-    cli_json_unsigned(json, "nan", f->nan);
-    cli_json_unsigned(json, "inf", f->inf);
+    cli_json_unsigned(json, "zero", f->n_zero);
+    cli_json_unsigned(json, "constant", f->n_constant);
+    cli_json_unsigned(json, "nonfinite", f->n_nonfinite);
+    cli_json_unsigned(json, "duplicate", f->n_duplicates);
+    cli_json_unsigned(json, "near_duplicate", f->n_near_duplicates);
+    cli_json_unsigned(json, "nan", f->n_nan);
+    cli_json_unsigned(json, "inf", f->n_inf);
     cli_json_unsigned(json, "beyond_f16", f->beyond_f16);
-    cli_json_f64(json, "norm_least", f->norm_least);
+    cli_json_f64(json, "norm_least", f->norm_min);
     cli_json_f64(json, "norm_median", f->norm_median);
-    cli_json_f64(json, "norm_most", f->norm_most);
+    cli_json_f64(json, "norm_most", f->norm_max);
     cli_json_close(json);
 }
 
@@ -355,7 +355,7 @@ static void note_template(const job *j, const char *path)
     for (uint64_t id = 0; id < wte_vocab_size(v); id++) {
         const wte_token_kind kind = wte_vocab_kind(v, id);
         uint64_t bytes;
-        const char *token = wte_vocab_spelled(v, id, &bytes);
+        const char *token = wte_vocab_raw_text(v, id, &bytes);
         if (kind != WTE_TOKEN_SPECIAL && kind != WTE_TOKEN_ADDED) continue;
         if (bytes > 1 && stands_in(j->chat, j->chat_bytes, token, bytes)) return;
     }
@@ -436,7 +436,7 @@ static void count_findings(job *j)
 {
     const wte_finding *f;
     for (uint64_t i = 0; (f = wte_check_finding(j->report, i)); i++) {
-        if (cli_accepts(&j->accepted, f))
+        if (cli_baseline_has(&j->accepted, f))
             j->n_accepted++;
         else
             j->n[f->level]++;
@@ -451,7 +451,7 @@ static int answer(job *j)
     else
         print_text(j);
     const char *path = cli_text(j->c, "write-baseline");
-    const int code = path ? cli_accepted_write(j->c, path, j->report) : CLI_DONE;
+    const int code = path ? cli_baseline_write(j->c, path, j->report) : CLI_DONE;
     if (code) return code;
     const bool warn = strcmp(cli_text(j->c, "fail-on"), "warn") == 0;
     return j->n[WTE_CHECK_ERROR] || (warn && j->n[WTE_CHECK_WARN]) ? CLI_NO : CLI_DONE;
@@ -479,7 +479,7 @@ static int explain(job *j, int code)
     if (cli_model_options(j->c, &how)) return code;
     if (wte_check_unopened(j->c->words[0], &how.model, NULL, &j->report, &err) != WTE_OK)
         return code;
-    const uint64_t n = wte_check_findings(j->report);
+    const uint64_t n = wte_check_n_findings(j->report);
     const bool known =
         n == 1 && strcmp(wte_check_finding(j->report, 0)->code, "model-unreadable") == 0;
     count_findings(j);
@@ -503,7 +503,7 @@ static int run(cli *c)
         code = cli_open_model(c, c->words[0], CLI_VOCAB_NEEDED, &j.model);
         if (code && !j.model) code = explain(&j, code);
     }
-    if (!code) code = cli_accepted_read(c, cli_text(c, "baseline"), &j.accepted);
+    if (!code) code = cli_baseline_read(c, cli_text(c, "baseline"), &j.accepted);
     if (!code) code = take_pieces(&j, "tokens", "--tokens", take_token);
     if (!code) code = read_template(&j);
     if (!code) code = read_adapter(&j);
@@ -513,7 +513,7 @@ static int run(cli *c)
     else if (c->json && !j.report && code != CLI_USAGE && code != CLI_OUTPUT)
         print_failed(&j, code);
     wte_check_free(j.report);
-    cli_accepted_clear(&j.accepted);
+    cli_baseline_clear(&j.accepted);
     free(j.only);
     free(j.text);
     free(j.tokens);

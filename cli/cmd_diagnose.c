@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "got.h"
 #include "ids.h"
 #include "json.h"
+#include "observed.h"
 #include "open.h"
 #include "opt.h"
 #include "out.h"
@@ -15,7 +15,7 @@ static const cli_option options[] = {
     { "id", '\0', false, CLI_TEXT, "ID|TOKEN", "the id that was looked up", NULL },
     { "token", '\0', false, CLI_FLAG, NULL, "take --id as the text of a token, digits too", NULL },
     CLI_IDS_OPTIONS,
-    { "got", '\0', false, CLI_READ_FILE, "NUMBERS|FILE",
+    { "observed", '\0', false, CLI_READ_FILE, "NUMBERS|FILE",
       "what came back: -0.4015,0.9666,-1.1481 or a file with one tensor", NULL },
     CLI_OPTIONS_END,
 };
@@ -29,7 +29,7 @@ typedef struct job {
     const wte_model_table *table;
     cli_ids ids;
     int64_t *values; /* ids.count */
-    cli_got got;
+    cli_observed got;
     wte_diagnosis *found; /* ids.count */
 } job;
 
@@ -64,7 +64,7 @@ static void print_tokens(const job *j, const wte_diagnosis *d)
         print_token(j, "got", d->best.row);
 }
 
-static void print_same(const wte_guess *g)
+static void print_same(const wte_hypothesis *g)
 {
     if (g->n_same < 2) return;
     printf("  same       %" PRIu64 " rows fit equally well:", g->n_same);
@@ -74,14 +74,15 @@ static void print_same(const wte_guess *g)
 
 static void print_confidence(const wte_diagnosis *d)
 {
-    const wte_guess *g = &d->best;
+    const wte_hypothesis *g = &d->best;
     char text[256];
     char luck[32];
-    snprintf(luck, sizeof luck, g->chance < 1 ? "%.1g" : "%.0f", g->chance);
-    if (g->fits == g->n && g->n)
+    snprintf(luck, sizeof luck, g->expected_false_matches < 1 ? "%.1g" : "%.0f",
+             g->expected_false_matches);
+    if (g->n_matching == g->n && g->n)
         printf("  confidence %.3f: %" PRIu64 " of %" PRIu64
                " numbers fit, and %s such fits are expected by luck\n",
-               g->confidence, g->fits, g->n, luck);
+               g->confidence, g->n_matching, g->n, luck);
     else if (g->label == WTE_LABEL_ZEROS || g->label == WTE_LABEL_NONFINITE)
         printf("  confidence none: %s\n", g->label == WTE_LABEL_ZEROS
                                               ? "zeros are seen, and tell nothing of a row"
@@ -89,19 +90,19 @@ static void print_confidence(const wte_diagnosis *d)
     else
         printf("  confidence 0: nothing fits all %" PRIu64 " numbers\n", g->n);
     print_same(g);
-    const wte_guess *r = &d->runner_up;
+    const wte_hypothesis *r = &d->runner_up;
     if (r->n == 0) {
         puts("  runner-up  none");
         return;
     }
-    printf("  runner-up  %s: ", wte_guess_text(r, text, sizeof text));
-    if (r->fits == r->n)
+    printf("  runner-up  %s: ", wte_hypothesis_text(r, text, sizeof text));
+    if (r->n_matching == r->n)
         printf("fits too, confidence %.3f\n", r->confidence);
     else if (isfinite(r->distance))
         printf("%" PRIu64 " of %" PRIu64 " numbers fit, %.3g%% of the vector's length away\n",
-               r->fits, r->n, 100 * r->distance);
+               r->n_matching, r->n, 100 * r->distance);
     else
-        printf("%" PRIu64 " of %" PRIu64 " numbers fit\n", r->fits, r->n);
+        printf("%" PRIu64 " of %" PRIu64 " numbers fit\n", r->n_matching, r->n);
 }
 
 static void print_one(const job *j)
@@ -124,7 +125,7 @@ static void print_one(const job *j)
                d->not_searched);
 }
 
-static void print_many(const job *j, const wte_diagnosis_sum *sum)
+static void print_many(const job *j, const wte_diagnosis_summary *sum)
 {
     const cli *c = j->c;
     const char *path = wte_model_path(j->model);
@@ -148,7 +149,7 @@ static void print_many(const job *j, const wte_diagnosis_sum *sum)
 
 /* JSON ----------------------------------------------------------------------------------------- */
 
-static void json_guess(cli_json *j, const char *key, const wte_guess *g)
+static void json_guess(cli_json *j, const char *key, const wte_hypothesis *g)
 {
     char text[256];
     if (g->n == 0) {
@@ -157,10 +158,10 @@ static void json_guess(cli_json *j, const char *key, const wte_guess *g)
     }
     cli_json_object(j, key);
     cli_json_text(j, "label", wte_label_name(g->label));
-    cli_json_text(j, "text", wte_guess_text(g, text, sizeof text));
+    cli_json_text(j, "text", wte_hypothesis_text(g, text, sizeof text));
     cli_json_text(j, "change", g->change ? wte_label_name(g->change) : NULL);
     if (g->tensor) cli_json_bytes(j, "tensor", g->tensor, strlen(g->tensor));
-    if (g->row != WTE_NOWHERE) cli_json_unsigned(j, "row", g->row);
+    if (g->row != WTE_NO_INDEX) cli_json_unsigned(j, "row", g->row);
     if (g->label == WTE_LABEL_OTHER_ROW) cli_json_signed(j, "offset", g->offset);
     if (g->plus) {
         cli_json_bytes(j, "plus", g->plus, strlen(g->plus));
@@ -173,11 +174,11 @@ static void json_guess(cli_json *j, const char *key, const wte_guess *g)
     }
     if (g->dtype) cli_json_text(j, "dtype", wte_dtype_name(g->dtype));
     cli_json_bool(j, "bit_for_bit", g->bit_for_bit);
-    cli_json_unsigned(j, "fits", g->fits);
+    cli_json_unsigned(j, "fits", g->n_matching);
     cli_json_unsigned(j, "numbers", g->n);
     cli_json_f64(j, "distance", g->distance);
     cli_json_unsigned(j, "same", g->n_same);
-    cli_json_f64(j, "chance", g->chance);
+    cli_json_f64(j, "chance", g->expected_false_matches);
     cli_json_f64(j, "confidence", g->confidence);
     cli_json_close(j);
 }
@@ -196,20 +197,20 @@ static void json_diagnosis(cli_json *j, const wte_diagnosis *d)
     cli_json_object(j, NULL);
     cli_json_unsigned(j, "id", d->id);
     cli_json_unsigned(j, "row", d->row);
-    cli_json_text(j, "parts_at", step[d->parts]);
+    cli_json_text(j, "parts_at", step[d->first_difference]);
     cli_json_text(j, "verdict", d->verdict);
     json_step(j, "id_step", d->id_ok, d->id_text);
     json_step(j, "row_step", d->row_ok, d->row_text);
     json_step(j, "vector_step", d->vector_ok, d->vector_text);
     json_guess(j, "best", &d->best);
     json_guess(j, "runner_up", &d->runner_up);
-    cli_json_unsigned(j, "tried", d->tried);
+    cli_json_unsigned(j, "tried", d->n_hypotheses);
     cli_json_unsigned(j, "tensors_not_searched", d->not_searched);
     cli_json_text(j, "advice", d->advice);
     cli_json_close(j);
 }
 
-static void print_json(const job *j, const wte_diagnosis_sum *sum)
+static void print_json(const job *j, const wte_diagnosis_summary *sum)
 {
     cli_json json;
     const char *path = wte_model_path(j->model);
@@ -264,7 +265,7 @@ static int answer(job *j)
     cli *c = j->c;
     wte_diagnose_options opt = WTE_DIAGNOSE_OPTIONS_INIT;
     const wte_ids ids = { j->values, WTE_I64, 0, j->ids.count };
-    wte_diagnosis_sum sum;
+    wte_diagnosis_summary sum;
     cli_progress progress;
     wte_error err;
     const int code = cli_pool(c, &opt.pool);
@@ -276,22 +277,22 @@ static int answer(job *j)
         const bool typed = status == WTE_E_RANGE ? j->ids.typed : j->got.typed;
         return cli_fail(c, status, typed ? CLI_SIDE_TYPED : CLI_SIDE_INPUT, &err);
     }
-    wte_diagnosis_add_up(j->found, j->ids.count, &sum);
+    wte_diagnosis_summarize(j->found, j->ids.count, &sum);
     if (c->json)
         print_json(j, &sum);
     else if (j->ids.count == 1)
         print_one(j);
     else
         print_many(j, &sum);
-    return sum.first_bad == WTE_NOWHERE ? CLI_DONE : CLI_NO;
+    return sum.first_bad == WTE_NO_INDEX ? CLI_DONE : CLI_NO;
 }
 
 static int check_usage(const cli *c)
 {
     if (cli_given(c, "id") == cli_given(c, "ids"))
         return cli_usage(c, "which id was looked up? give --id ID, or --ids FILE for many");
-    if (!cli_given(c, "got"))
-        return cli_usage(c, "what came back? give --got NUMBERS or --got FILE");
+    if (!cli_given(c, "observed"))
+        return cli_usage(c, "what came back? give --observed NUMBERS or --observed FILE");
     if (cli_given(c, "ids") && cli_given(c, "token")) return cli_usage(c, "--token is about --id");
     if (!cli_given(c, "ids") && cli_given(c, "ids-type"))
         return cli_usage(c, "--ids-type belongs to --ids");
@@ -306,11 +307,11 @@ static int run(cli *c)
     code = cli_open_model(c, c->words[0], CLI_VOCAB_ALL, &j.model);
     if (!code) code = cli_input_table(c, j.model, &j.table);
     if (!code) code = read_ids(&j);
-    if (!code) code = cli_got_read(c, "got", &j.got);
+    if (!code) code = cli_observed_read(c, "observed", &j.got);
     if (!code) code = answer(&j);
     free(j.values);
     free(j.found);
-    cli_got_clear(&j.got);
+    cli_observed_clear(&j.got);
     cli_ids_close(&j.ids);
     return code;
 }
@@ -318,7 +319,7 @@ static int run(cli *c)
 const cli_command cmd_diagnose = {
     .name = "diagnose",
     .group = CLI_LOOK,
-    .synopsis = "MODEL --id ID|TOKEN --got NUMBERS|FILE",
+    .synopsis = "MODEL --id ID|TOKEN --observed NUMBERS|FILE",
     .summary = "tell where a vector parts from the lookup it should have come from",
     .options = options,
     .common = CLI_WITH_JSON | CLI_WITH_MODEL | CLI_WITH_THREADS,
@@ -330,7 +331,7 @@ const cli_command cmd_diagnose = {
              "another row, the output head's row, another tensor's, a column, a reshaped\n"
              "table, a factor, a norm, swapped bytes, a smaller type, an added row; else\n"
              "'unknown'. A typed number fits within half a unit of its last digit, a file's\n"
-             "within 1 ulp. --got FILE is .npy or safetensors with one tensor; with --ids it\n"
+             "within 1 ulp. --observed FILE is .npy or safetensors with one tensor; with --ids it\n"
              "is a matrix with one row an id. Exit 0 when all match, else 1.",
     .run = run,
 };

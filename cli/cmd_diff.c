@@ -133,11 +133,11 @@ static void print_decades(const job *j)
 
 static void print_most(const job *j)
 {
-    if (j->diff.n_most == 0) return;
+    if (j->diff.n_largest == 0) return;
     printf("\nmoved farthest\n%8s", "id");
     if (j->b_of) printf("  %8s", "id in B");
     printf("  %-12s%-12s%-12s%-10s%s\n", "distance", "relative", "largest", "cosine", "change");
-    for (uint64_t i = 0; i < j->diff.n_most; i++) {
+    for (uint64_t i = 0; i < j->diff.n_largest; i++) {
         const wte_row_change *r = &j->most[i];
         printf("%8" PRIu64, r->a);
         if (j->b_of) printf("  %8" PRIu64, r->b);
@@ -270,7 +270,7 @@ static void print_json(const job *j)
     cli_json_f64(&json, "cosine_limit", j->diff.cosine_limit);
     json_tokens(&json, j);
     cli_json_list(&json, "moved_farthest");
-    for (uint64_t i = 0; i < j->diff.n_most; i++) json_row(&json, j, &j->most[i]);
+    for (uint64_t i = 0; i < j->diff.n_largest; i++) json_row(&json, j, &j->most[i]);
     cli_json_close(&json);
     cli_json_end(&json);
 }
@@ -327,11 +327,11 @@ static int compare(job *j)
     if (!j->changes || !j->most) return cli_say_fail(c, CLI_OUTPUT, "out of memory");
     opt.b_of = j->b_of;
     opt.changes = j->changes;
-    opt.most = j->most;
-    opt.max_most = j->top;
+    opt.largest = j->most;
+    opt.max_largest = j->top;
     opt.progress = cli_progress_start(&progress, c, "comparing rows");
     const wte_status status =
-        wte_rows_diff(&j->table[0]->source, &j->table[1]->source, &opt, &j->diff, &err);
+        wte_diff_rows(&j->table[0]->source, &j->table[1]->source, &opt, &j->diff, &err);
     cli_progress_stop(&progress);
     return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
 }

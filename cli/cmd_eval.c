@@ -21,7 +21,7 @@ static const cli_option options[] = {
       "lengths, cosines, singular values (the default when nothing else is asked)", NULL },
     { "lower", '\0', false, CLI_FLAG, NULL,
       "look for a word in small letters when it is not there as written", NULL },
-    { "spaced", '\0', false, CLI_FLAG, NULL,
+    { "leading-space", '\0', false, CLI_FLAG, NULL,
       "a word is the token with a space before it first; --against: tokens that begin words",
       NULL },
     { "max-bytes", '\0', false, CLI_UNSIGNED, "BYTES", "read files of words of up to so many bytes",
@@ -53,7 +53,7 @@ static uint64_t same_word(const eval_job *j, uint64_t id)
 {
     const wte_vocab *b = wte_model_vocab(j->model[1]);
     const size_t marked = marks_words(wte_model_vocab(j->model[0]));
-    uint64_t other = WTE_NOWHERE;
+    uint64_t other = WTE_NO_INDEX;
     size_t bytes;
     char form[WORD_MOST + 2];
     const char *text = cli_token_text(j->model[0], (int64_t)id, &bytes);
@@ -74,10 +74,10 @@ static int match_words(const eval_job *j, uint64_t *b_of)
     if (!taken) return cli_say_fail(j->c, CLI_OUTPUT, "out of memory");
     for (uint64_t id = 0; id < ids; id++) {
         b_of[id] = same_word(j, id);
-        if (b_of[id] == WTE_NOWHERE) continue;
+        if (b_of[id] == WTE_NO_INDEX) continue;
         const bool again = taken[b_of[id]];
         taken[b_of[id]] = 1;
-        if (again) b_of[id] = WTE_NOWHERE;
+        if (again) b_of[id] = WTE_NO_INDEX;
     }
     free(taken);
     return CLI_DONE;
@@ -90,7 +90,7 @@ static int match_tokens(eval_job *j, uint64_t *rows_a, uint64_t *rows_b, uint64_
     wte_vocab_match match;
     wte_error err;
     int code = CLI_DONE;
-    if (cli_given(j->c, "spaced"))
+    if (cli_given(j->c, "leading-space"))
         code = match_words(j, rows_b);
     else
         wte_vocab_align(wte_model_vocab(j->model[0]), wte_model_vocab(j->model[1]), ids,
@@ -99,7 +99,7 @@ static int match_tokens(eval_job *j, uint64_t *rows_a, uint64_t *rows_b, uint64_
     *n = 0;
     for (uint64_t id = 0; id < ids; id++) {
         const uint64_t other = rows_b[id];
-        if (other == WTE_NOWHERE) continue;
+        if (other == WTE_NO_INDEX) continue;
         wte_status status = wte_model_row(j->model[0], id, &rows_a[*n], &err);
         if (status == WTE_OK) status = wte_model_row(j->model[1], other, &rows_b[*n], &err);
         if (status != WTE_OK) return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
@@ -119,7 +119,7 @@ static int compare_tables(eval_job *j, wte_agreement_options *opt)
     cli_unsigned(c, "sample", 1000, &opt->sample);
     cli_unsigned(c, "pairs", 0, &opt->pairs);
     cli_unsigned(c, "seed", 0, &opt->seed);
-    if (opt->sample == 0) opt->sample = WTE_NOWHERE;
+    if (opt->sample == 0) opt->sample = WTE_NO_INDEX;
     opt->top = (uint32_t)(top < UINT32_MAX ? top : UINT32_MAX);
     const int code = cli_pool(c, &opt->pool);
     if (code) return code;
@@ -199,9 +199,9 @@ static int check_usage(const cli *c)
     }
     if (cli_given(c, "head"))
         return cli_usage(c, "--head says nothing here: judged is one table, which --tensor names");
-    if (cli_given(c, "spaced") && !words && !cli_given(c, "against"))
+    if (cli_given(c, "leading-space") && !words && !cli_given(c, "against"))
         return cli_usage(
-            c, "--spaced says something only beside --similarity, --analogy or --against");
+            c, "--leading-space says something only beside --similarity, --analogy or --against");
     if ((cli_given(c, "pairs") || cli_given(c, "seed")) && !draws)
         return cli_usage(c, "nothing is drawn: --pairs and --seed are for --against or --isotropy");
     cli_unsigned(c, "top", 10, &number);

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <wte/gradcheck.h>
 
-#include "got.h"
 #include "ids.h"
 #include "json.h"
 #include "number.h"
+#include "observed.h"
 #include "open.h"
 #include "out.h"
 
@@ -42,7 +42,7 @@ typedef struct job {
     const wte_model_table *table;
     int64_t *ids, *targets;
     uint64_t n, n_targets;
-    cli_got got;
+    cli_observed got;
     float *d_out;
     wte_gradcheck_options o;
     bool wanted[OPS];
@@ -139,17 +139,17 @@ static int read_d_out(job *j)
 {
     const cli *c = j->c;
     if (!cli_given(c, "d-out")) return CLI_DONE;
-    const int code = cli_got_read(c, "d-out", &j->got);
+    const int code = cli_observed_read(c, "d-out", &j->got);
     if (code) return code;
-    const wte_got *got = &j->got.got;
+    const wte_observed *got = &j->got.got;
     const size_t n = (size_t)(got->n * got->cols);
     const uint64_t dim = j->table->dim, rows = dim ? n / dim : 0;
     /* what is typed is one list of numbers, however many vectors they are */
     if (dim == 0 || !j->got.typed || n % dim != 0) {
-        const int refused = cli_got_width(c, &j->got, j->table->name, dim);
+        const int refused = cli_observed_width(c, &j->got, j->table->name, dim);
         if (refused) return refused;
     }
-    const int refused = cli_got_f32(c, &j->got, &j->d_out);
+    const int refused = cli_observed_f32(c, &j->got, &j->d_out);
     j->o.d_out = j->d_out;
     j->o.d_out_rows = rows;
     return refused;
@@ -199,7 +199,7 @@ static void settle(job *j)
         j->wanted[i] =
             strcmp(op, "all") == 0 || strcmp(op, wte_gradcheck_name((wte_gradcheck_op)i)) == 0;
     if (j->targets) j->o.targets = (wte_ids){ j->targets, WTE_I64, 0, j->n_targets };
-    cli_unsigned(c, "bag", 0, &j->o.bag_ids);
+    cli_unsigned(c, "bag", 0, &j->o.ids_per_bag);
     cli_unsigned(c, "max-columns", 0, &j->o.columns);
     cli_unsigned(c, "seed", 0, &j->o.seed);
     cli_real(c, "tolerance", 0, &j->o.tolerance);
@@ -244,8 +244,8 @@ static void put_place(char *buf, size_t cap, const wte_gradcheck_result *r,
     const char *what = is_position(r->gradient) ? "position" : "row";
     const bool flat = strcmp(r->gradient, "d_weights") == 0 || strcmp(r->gradient, "d_bias") == 0;
     int used = snprintf(buf, cap, "%s %" PRIu64, what, at->row);
-    if (at->row == WTE_NOWHERE) used = snprintf(buf, cap, "-");
-    if (!flat && at->row != WTE_NOWHERE && used > 0 && (size_t)used < cap)
+    if (at->row == WTE_NO_INDEX) used = snprintf(buf, cap, "-");
+    if (!flat && at->row != WTE_NO_INDEX && used > 0 && (size_t)used < cap)
         snprintf(buf + used, cap - (size_t)used, ", column %" PRIu64, at->col);
 }
 
@@ -310,7 +310,7 @@ static void print_text(const job *j)
 static void json_place(cli_json *json, const char *key, const wte_gradcheck_result *r,
                        const wte_gradcheck_place *at)
 {
-    if (at->row == WTE_NOWHERE) {
+    if (at->row == WTE_NO_INDEX) {
         cli_json_null(json, key);
         return;
     }
@@ -402,7 +402,7 @@ static int run(cli *c)
     free(j.ids);
     free(j.targets);
     free(j.d_out);
-    cli_got_clear(&j.got);
+    cli_observed_clear(&j.got);
     return code;
 }
 

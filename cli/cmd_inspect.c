@@ -45,9 +45,9 @@ static uint32_t count_files(const wte_file *f, uint64_t *bytes)
 {
     uint32_t n = 0;
     *bytes = 0;
-    for (uint32_t i = 0; i < wte_file_parts(f); i++) {
-        if (wte_file_part_of(f, i) != i) continue;
-        *bytes += wte_file_part_bytes(f, i);
+    for (uint32_t i = 0; i < wte_file_n_shards(f); i++) {
+        if (wte_file_shard_of(f, i) != i) continue;
+        *bytes += wte_file_shard_bytes(f, i);
         n++;
     }
     return n;
@@ -64,7 +64,7 @@ static void print_head_line(const cli *c, const wte_model *m)
         puts(": built in, 1 tensor");
         return;
     }
-    const uint64_t n = wte_file_tensors(f);
+    const uint64_t n = wte_file_n_tensors(f);
     uint64_t bytes;
     const uint32_t parts = count_files(f, &bytes);
     printf(": %s, %" PRIu64 " tensor%s in %" PRIu32 " file%s, %s\n",
@@ -77,18 +77,18 @@ static void print_head_line(const cli *c, const wte_model *m)
  */
 static void print_strays(const cli *c, const wte_file *f)
 {
-    const uint64_t n = f ? wte_file_strays(f) : 0;
+    const uint64_t n = f ? wte_file_n_unlisted_tensors(f) : 0;
     const bool all = cli_given(c, "all");
     wte_tensor t;
     if (n == 0) return;
-    label(c, "strays");
+    label(c, "unlisted");
     printf("%" PRIu64 " tensor%s in the files that the index does not list there:", n,
            n == 1 ? "" : "s");
     for (uint64_t i = 0; i < n && (all || i < STRAYS_SHOWN); i++) {
-        if (wte_file_stray(f, i, &t, NULL) != WTE_OK) continue;
+        if (wte_file_unlisted_tensor(f, i, &t, NULL) != WTE_OK) continue;
         fputs(i ? ", " : " ", stdout);
         cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
-        const char *path = wte_file_part_path(f, t.part), *slash = strrchr(path, '/');
+        const char *path = wte_file_shard_path(f, t.shard), *slash = strrchr(path, '/');
         fputs(" in ", stdout);
         put_text(slash ? slash + 1 : path);
     }
@@ -200,7 +200,7 @@ static void print_config(const cli *c, const wte_model *m)
 /* Texts that other programs stumble over. */
 static void print_texts(const cli *c, const wte_vocab *v)
 {
-    const uint64_t broken = wte_vocab_not_utf8(v), twice = wte_vocab_duplicates(v);
+    const uint64_t broken = wte_vocab_n_invalid_utf8(v), twice = wte_vocab_n_duplicates(v);
     if (broken) {
         label(c, "");
         printf("%" PRIu64 " token%s no UTF-8; the bytes are kept as they are\n", broken,
@@ -224,7 +224,7 @@ static void print_vocab(const cli *c, const wte_model *m)
         putchar('\n');
         return;
     }
-    const uint64_t size = wte_vocab_size(v), holes = wte_vocab_holes(v);
+    const uint64_t size = wte_vocab_size(v), holes = wte_vocab_n_holes(v);
     printf("%" PRIu64 " token%s, ids 0..%" PRIu64 ", ", wte_vocab_count(v),
            wte_vocab_count(v) == 1 ? "" : "s", size ? size - 1 : 0);
     if (holes)
@@ -254,7 +254,7 @@ static void print_beside(const cli *c, const wte_model *m)
         wte_tensor t;
         if (k->role != WTE_ROLE_OTHER) continue;
         if (wte_file_tensor(wte_model_file(m), k->tensor, &t, NULL) != WTE_OK) continue;
-        label(c, first ? "beside" : "");
+        label(c, first ? "others" : "");
         cli_put_safe(stdout, t.name, (size_t)t.name_bytes);
         fputs(", ", stdout);
         inspect_put_shape(&t);
@@ -302,10 +302,10 @@ static void json_table(cli_json *j, const char *key, const wte_model *m, const w
     cli_json_unsigned(j, NULL, t->rows);
     cli_json_unsigned(j, NULL, t->dim);
     cli_json_close(j);
-    if (t->tensor == WTE_NOWHERE) {
+    if (t->tensor == WTE_NO_INDEX) {
         cli_json_null(j, "file");
     } else {
-        json_name(j, "file", wte_file_part_path(wte_model_file(m), t->part));
+        json_name(j, "file", wte_file_shard_path(wte_model_file(m), t->shard));
         cli_json_unsigned(j, "offset", t->offset);
         cli_json_unsigned(j, "row_bytes", t->row_bytes);
     }
@@ -352,9 +352,9 @@ static void json_vocab(cli_json *j, const wte_model *m)
     json_name(j, "path", wte_vocab_path(v));
     cli_json_unsigned(j, "tokens", wte_vocab_count(v));
     cli_json_unsigned(j, "size", wte_vocab_size(v));
-    cli_json_unsigned(j, "holes", wte_vocab_holes(v));
-    cli_json_unsigned(j, "not_utf8", wte_vocab_not_utf8(v));
-    cli_json_unsigned(j, "duplicates", wte_vocab_duplicates(v));
+    cli_json_unsigned(j, "holes", wte_vocab_n_holes(v));
+    cli_json_unsigned(j, "not_utf8", wte_vocab_n_invalid_utf8(v));
+    cli_json_unsigned(j, "duplicates", wte_vocab_n_duplicates(v));
     cli_json_close(j);
 }
 
@@ -369,8 +369,8 @@ static int print_json(const cli *c, const wte_model *m, const inspect_all *all)
     json_name(&j, "model", wte_model_path(m));
     json_name(&j, "note", wte_model_note(m));
     cli_json_text(&j, "format", f ? wte_format_name(wte_file_format(f)) : "built in");
-    cli_json_unsigned(&j, "tensor_count", f ? wte_file_tensors(f) : 1);
-    cli_json_unsigned(&j, "stray_count", f ? wte_file_strays(f) : 0);
+    cli_json_unsigned(&j, "tensor_count", f ? wte_file_n_tensors(f) : 1);
+    cli_json_unsigned(&j, "stray_count", f ? wte_file_n_unlisted_tensors(f) : 0);
     uint64_t bytes = 0;
     cli_json_unsigned(&j, "file_count", f ? count_files(f, &bytes) : 0);
     cli_json_unsigned(&j, "file_bytes", bytes);
@@ -418,7 +418,7 @@ const cli_command cmd_inspect = {
     .paths = 1,
     .path_kind = CLI_READ_MODEL,
     .notes = "Input table and output head are found by rules on names and shapes; --candidates\n"
-             "(or -v) shows what was considered and why, --tensor and --head overrule. 'beside'\n"
+             "(or -v) shows what was considered and why, --tensor and --head overrule. 'others'\n"
              "lists position, type and other tables that are not the token table. --json holds\n"
              "the candidates always, the tensors with --all.",
     .run = run,

@@ -44,7 +44,7 @@ static const cli_option options[] = {
 
 #define LEAST_TEMPERATURE 1e-38 /* below, 1 / T is no f32 */
 #define MOST_TEMPERATURE  1e38
-#define TOP_MOST          65536u       /* as wte_head_top says */
+#define TOP_MOST          65536u       /* as wte_head_topk says */
 #define OUTPUT_MOST       (1ull << 30) /* more is asked for by mistake more often than not */
 #define ANSWER_BYTES      (64u << 20)  /* of a block */
 #define BLOCK_VECTORS     512u         /* more at once are no faster */
@@ -61,7 +61,7 @@ static int no_memory(const logits_job *j)
 /* The rows that --id names, as the model hands them on: in f32, times its factor. */
 static int read_row(logits_job *j, int64_t id, void *stored, float *out)
 {
-    const wte_rows *rows = &j->input->source;
+    const wte_row_source *rows = &j->input->source;
     wte_error err;
     uint64_t row;
     const bool known = id >= 0 && (uint64_t)id < j->input->rows;
@@ -71,7 +71,7 @@ static int read_row(logits_job *j, int64_t id, void *stored, float *out)
                             " rows, counted from zero",
                             wte_model_path(j->head.model), id, j->input->rows);
     wte_status status = wte_model_row(j->head.model, (uint64_t)id, &row, &err);
-    if (status == WTE_OK) status = wte_rows_read(rows, row, stored, &err);
+    if (status == WTE_OK) status = wte_row_source_read(rows, row, stored, &err);
     if (status == WTE_OK)
         status = wte_convert(rows->dtype, stored, WTE_F32, out, (size_t)rows->cols, NULL, &err);
     if (status != WTE_OK) return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
@@ -181,7 +181,7 @@ static int make_room(logits_job *j)
 
 static wte_status draw(logits_job *j, const wte_hidden *hidden, uint64_t first, wte_error *err)
 {
-    const wte_rows *table = &j->head.table->source;
+    const wte_row_source *table = &j->head.table->source;
     wte_head_options *o = &j->head.options;
     wte_sample_options sample = j->sample;
     sample.first = first;
@@ -205,7 +205,7 @@ static int refuse_vector(const logits_job *j, uint64_t vector)
 
 int logits_block(logits_job *j, uint64_t first, uint64_t n)
 {
-    const wte_rows *table = &j->head.table->source;
+    const wte_row_source *table = &j->head.table->source;
     const wte_head_options *o = &j->head.options;
     const wte_hidden hidden = cli_head_part(&j->head, first, n);
     const wte_ids ids = { j->chosen, WTE_I64, 0, j->n_chosen };
@@ -213,16 +213,18 @@ int logits_block(logits_job *j, uint64_t first, uint64_t n)
     wte_status status;
     switch (j->kind) {
     case LOGITS_SAMPLE: status = draw(j, &hidden, first, &err); break;
-    case LOGITS_CHOSEN: status = wte_head_chosen(table, &hidden, ids, o, j->logits, 0, &err); break;
+    case LOGITS_CHOSEN:
+        status = wte_head_logits_at(table, &hidden, ids, o, j->logits, 0, &err);
+        break;
     default:
         if (cli_given(j->c, "output"))
             status = wte_head_logits(table, &hidden, o, j->logits, 0, &err);
         else
-            status = wte_head_top(table, &hidden, o, j->top, j->ranked, j->sums, &err);
+            status = wte_head_topk(table, &hidden, o, j->top, j->ranked, j->sums, &err);
         break;
     }
     if (status == WTE_OK) return logits_look(j, first, n);
-    if (status == WTE_E_ARGUMENT && err.where != WTE_NOWHERE)
+    if (status == WTE_E_ARGUMENT && err.where != WTE_NO_INDEX)
         return refuse_vector(j, first + err.where);
     return cli_fail(j->c, status, CLI_SIDE_INPUT, &err);
 }

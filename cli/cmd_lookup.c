@@ -12,7 +12,7 @@ static const cli_option options[] = {
     CLI_IDS_OPTIONS,
     { "token", '\0', false, CLI_FLAG, NULL, "take every word as the text of a token, digits too",
       NULL },
-    { "unknown", '\0', false, CLI_FLAG, NULL,
+    { "oov", '\0', false, CLI_FLAG, NULL,
       "the same, and words without a row get the vectors that a fastText model makes of n-grams",
       NULL },
     { "dtype", '\0', false, CLI_TEXT, "T", "convert the vectors to this element type",
@@ -55,7 +55,7 @@ int lookup_rows(lookup_job *job, uint64_t at, size_t n, int64_t *values, void *r
     opt.pool = job->c->pool;
     job->bar.callback.report(job->bar.callback.ctx, at, job->ids.count);
     wte_error err;
-    wte_status status = wte_lookup_rows(&job->table->source, ids, &opt, rows, 0, &err);
+    wte_status status = wte_lookup(&job->table->source, ids, &opt, rows, 0, &err);
     return status == WTE_OK ? CLI_DONE : cli_fail(job->c, status, CLI_SIDE_INPUT, &err);
 }
 
@@ -158,7 +158,7 @@ static int resolve_words(lookup_job *job)
     if (!ids) return cli_say_fail(c, CLI_OUTPUT, "out of memory for %zu ids", n);
     bool as_text = cli_given(c, "token");
     int code = CLI_DONE;
-    if (cli_given(c, "unknown"))
+    if (cli_given(c, "oov"))
         code = lookup_unknown(job, c->words + 1, n, ids);
     else
         for (size_t i = 0; i < n && !code; i++)
@@ -189,10 +189,10 @@ static int check_usage(cli *c)
     if (ids && c->n_words > 1)
         return cli_usage(c, "ids come from the words or from --ids, not both");
     if (!ids && c->n_words < 2) return cli_usage(c, "no ids: give some, or --ids FILE");
-    if (ids && cli_given(c, "unknown"))
-        return cli_usage(c, "--unknown is about words; ids of --ids have rows");
-    if (cli_given(c, "unknown") && cli_given(c, "tensor"))
-        return cli_usage(c, "--unknown is about the vectors of words, no other --tensor");
+    if (ids && cli_given(c, "oov"))
+        return cli_usage(c, "--oov is about words; ids of --ids have rows");
+    if (cli_given(c, "oov") && cli_given(c, "tensor"))
+        return cli_usage(c, "--oov is about the vectors of words, no other --tensor");
     if (cli_given(c, "allow-overflow") && !cli_given(c, "dtype"))
         return cli_usage(c, "--allow-overflow belongs to --dtype");
     if (!ids && cli_given(c, "ids-type")) return cli_usage(c, "--ids-type belongs to --ids");
@@ -203,9 +203,8 @@ static int open_all(lookup_job *job)
 {
     cli *c = job->c;
     bool binary = cli_given(c, "npy") || cli_given(c, "raw");
-    cli_vocab vocab =
-        cli_vocab_for(c->words + 1, c->n_words - 1,
-                      cli_given(c, "token") || cli_given(c, "unknown"), CLI_VOCAB_ALL);
+    cli_vocab vocab = cli_vocab_for(c->words + 1, c->n_words - 1,
+                                    cli_given(c, "token") || cli_given(c, "oov"), CLI_VOCAB_ALL);
     if (binary && vocab == CLI_VOCAB_ALL) vocab = CLI_VOCAB_NONE;
     int code = cli_open_model(c, c->words[0], vocab, &job->model);
     if (!code) code = cli_input_table(c, job->model, &job->table);

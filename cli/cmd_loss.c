@@ -166,20 +166,20 @@ static int project_back(job *j)
 static int compute(job *j)
 {
     const cli *c = j->c;
-    const wte_rows *table = &j->head.table->source;
+    const wte_row_source *table = &j->head.table->source;
     const wte_ids targets = { j->targets, WTE_I64, 0, j->n };
     wte_loss_options *o = &j->options;
     wte_error err;
     if (cli_given(c, "each")) {
-        o->each = calloc((size_t)j->n + 1, sizeof *o->each);
-        if (!o->each) return no_memory(c, "the losses");
+        o->per_target = calloc((size_t)j->n + 1, sizeof *o->per_target);
+        if (!o->per_target) return no_memory(c, "the losses");
     }
     int code = gradient_room(j, "d-hidden", j->n, table->cols, &o->d_hidden);
     if (!code) code = gradient_room(j, "d-table", table->rows, table->cols, &o->d_table);
     if (code) return code;
     wte_status status =
         wte_head_loss(table, &j->head.hidden, targets, &j->head.options, o, &j->loss, &err);
-    j->nll = o->sum && j->loss.taken ? j->loss.loss / (double)j->loss.taken : j->loss.loss;
+    j->nll = o->sum && j->loss.n_targets ? j->loss.loss / (double)j->loss.n_targets : j->loss.loss;
     if (status == WTE_OK && (o->label_smoothing != 0 || o->z_loss != 0)) {
         wte_loss_options plain = WTE_LOSS_OPTIONS_INIT;
         wte_loss nll;
@@ -217,12 +217,12 @@ static int write_gradient(const job *j, const char *option, const float *values,
 
 static double accuracy(const job *j)
 {
-    return (double)j->loss.right / (double)j->loss.taken; /* NaN when none is taken */
+    return (double)j->loss.n_correct / (double)j->loss.n_targets; /* NaN when none is taken */
 }
 
 static void print_each(const job *j)
 {
-    if (!j->options.each) return;
+    if (!j->options.per_target) return;
     printf("\nposition    target        loss%s\n", wte_model_vocab(j->head.model) ? "  token" : "");
     for (uint64_t i = 0; i < j->n; i++) {
         printf("%8" PRIu64 "  %8" PRId64, i, j->tokens[i]);
@@ -230,7 +230,7 @@ static void print_each(const job *j)
             fputs("           -  ignored\n", stdout);
             continue;
         }
-        printf("  %10.4f", (double)j->options.each[i]);
+        printf("  %10.4f", (double)j->options.per_target[i]);
         if (wte_model_vocab(j->head.model)) fputs("  ", stdout);
         cli_head_put_token(&j->head, j->tokens[i], stdout);
         putchar('\n');
@@ -250,20 +250,20 @@ static void print_text(const job *j)
 {
     const wte_loss *l = &j->loss;
     cli_head_print(&j->head, stdout);
-    printf("  targets   %" PRIu64, l->taken);
-    if (l->ignored)
-        printf(", %" PRIu64 " more ignored (%" PRId64 ")", l->ignored, j->options.ignore_id);
+    printf("  targets   %" PRIu64, l->n_targets);
+    if (l->n_ignored)
+        printf(", %" PRIu64 " more ignored (%" PRId64 ")", l->n_ignored, j->options.ignore_id);
     putchar('\n');
     if (j->options.label_smoothing != 0)
         printf("  smoothed  %g of each target over all rows\n", (double)j->options.label_smoothing);
     if (j->options.z_loss != 0) printf("  z-loss    %g * lse^2\n", (double)j->options.z_loss);
-    if (l->taken == 0) {
+    if (l->n_targets == 0) {
         fputs("\n  loss        none: every target is ignored\n", stdout);
     } else {
         printf("\n  loss        %.6f (%s)\n", l->loss, j->options.sum ? "sum" : "mean");
         printf("  perplexity  %.6g\n", exp(j->nll));
-        printf("  accuracy    %.4f (%" PRIu64 " of %" PRIu64 ")\n", accuracy(j), l->right,
-               l->taken);
+        printf("  accuracy    %.4f (%" PRIu64 " of %" PRIu64 ")\n", accuracy(j), l->n_correct,
+               l->n_targets);
         printf("  mean lse    %.6f\n", l->lse_mean);
     }
     print_gradient(j, "d-hidden", j->n, hidden_width(j));
@@ -281,16 +281,16 @@ static void print_json(const job *j)
     cli_json_f32(&json, "label_smoothing", j->options.label_smoothing);
     cli_json_f32(&json, "z_loss", j->options.z_loss);
     cli_json_text(&json, "reduction", j->options.sum ? "sum" : "mean");
-    cli_json_unsigned(&json, "taken", l->taken);
-    cli_json_unsigned(&json, "ignored", l->ignored);
+    cli_json_unsigned(&json, "taken", l->n_targets);
+    cli_json_unsigned(&json, "ignored", l->n_ignored);
     cli_json_f64(&json, "loss", l->loss);
     cli_json_f64(&json, "perplexity", exp(j->nll));
     cli_json_f64(&json, "accuracy", accuracy(j));
-    cli_json_unsigned(&json, "right", l->right);
+    cli_json_unsigned(&json, "right", l->n_correct);
     cli_json_f64(&json, "mean_lse", l->lse_mean);
-    if (j->options.each) {
+    if (j->options.per_target) {
         cli_json_line(&json, "each");
-        for (uint64_t i = 0; i < j->n; i++) cli_json_f32(&json, NULL, j->options.each[i]);
+        for (uint64_t i = 0; i < j->n; i++) cli_json_f32(&json, NULL, j->options.per_target[i]);
         cli_json_close(&json);
     }
     cli_json_end(&json);
@@ -338,7 +338,7 @@ static int run(cli *c)
     if (!code && !c->json) print_text(&j);
     free(j.targets);
     free(j.tokens);
-    free(j.options.each);
+    free(j.options.per_target);
     free(j.options.d_hidden);
     free(j.options.d_table);
     cli_head_close(&j.head);

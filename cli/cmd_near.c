@@ -5,9 +5,9 @@
 #include <string.h>
 #include <wte/near.h>
 
-#include "got.h"
 #include "json.h"
 #include "number.h"
+#include "observed.h"
 #include "open.h"
 #include "opt.h"
 #include "out.h"
@@ -36,7 +36,7 @@ typedef struct job {
     const wte_model_table *table;
     term *terms;
     int n_terms;
-    cli_got vector;
+    cli_observed vector;
     float *queries;
     uint64_t n, cols; /* of queries */
     uint64_t *exclude, n_exclude, n_special;
@@ -125,8 +125,8 @@ static int read_terms(job *j)
 static wte_status add_row(const job *j, const term *t, uint8_t *row, double *values, double *sum,
                           wte_error *err)
 {
-    const wte_rows *rows = &j->table->source;
-    wte_status status = wte_rows_read(rows, t->id, row, err);
+    const wte_row_source *rows = &j->table->source;
+    wte_status status = wte_row_source_read(rows, t->id, row, err);
     if (status == WTE_OK)
         status = wte_convert(rows->dtype, row, WTE_F64, values, (size_t)rows->cols, NULL, err);
     for (uint64_t i = 0; status == WTE_OK && i < rows->cols; i++) sum[i] += t->weight * values[i];
@@ -137,9 +137,9 @@ static wte_status add_row(const job *j, const term *t, uint8_t *row, double *val
 static int query_from_terms(job *j)
 {
     const cli *c = j->c;
-    const wte_rows *rows = &j->table->source;
+    const wte_row_source *rows = &j->table->source;
     const size_t cols = (size_t)rows->cols;
-    wte_error err = { WTE_OK, 0, WTE_NOWHERE, "" };
+    wte_error err = { WTE_OK, 0, WTE_NO_INDEX, "" };
     uint8_t *row = malloc(cols * wte_dtype_bytes(rows->dtype) + 1);
     double *values = calloc(cols + 1, sizeof *values), *sum = calloc(cols + 1, sizeof *sum);
     j->queries = calloc(cols + 1, sizeof *j->queries);
@@ -168,13 +168,13 @@ static int query_from_terms(job *j)
 static int queries_from_vectors(job *j)
 {
     const cli *c = j->c;
-    int code = cli_got_read(c, "vector", &j->vector);
-    if (!code) code = cli_got_width(c, &j->vector, j->table->name, j->table->dim);
+    int code = cli_observed_read(c, "vector", &j->vector);
+    if (!code) code = cli_observed_width(c, &j->vector, j->table->name, j->table->dim);
     if (code) return code;
-    const wte_got *got = &j->vector.got;
+    const wte_observed *got = &j->vector.got;
     j->n = got->n;
     j->cols = got->cols;
-    return cli_got_f32(c, &j->vector, &j->queries);
+    return cli_observed_f32(c, &j->vector, &j->queries);
 }
 
 /* Rows that are no answer: the terms, and special tokens. */
@@ -218,7 +218,7 @@ static int search(job *j)
     opt.report = &j->report;
     opt.progress = cli_progress_start(&progress, c, "comparing rows");
     const wte_status status =
-        wte_rows_near(&j->table->source, j->queries, j->n, j->cols, &opt, j->hits, &err);
+        wte_nearest(&j->table->source, j->queries, j->n, j->cols, &opt, j->hits, &err);
     cli_progress_stop(&progress);
     if (status == WTE_OK) return CLI_DONE;
     const bool typed = j->terms || j->vector.typed;
@@ -263,12 +263,12 @@ static void print_head(const job *j)
     putchar('\n');
     if (j->n_special)
         printf("%" PRIu64 " special token%s left out\n", j->n_special, plural(j->n_special));
-    if (j->report.zero)
-        printf("%" PRIu64 " row%s of zeros passed over: no direction\n", j->report.zero,
-               plural(j->report.zero));
-    if (j->report.nonfinite)
-        printf("%" PRIu64 " row%s with NaN or infinity passed over\n", j->report.nonfinite,
-               plural(j->report.nonfinite));
+    if (j->report.n_zero)
+        printf("%" PRIu64 " row%s of zeros passed over: no direction\n", j->report.n_zero,
+               plural(j->report.n_zero));
+    if (j->report.n_nonfinite)
+        printf("%" PRIu64 " row%s with NaN or infinity passed over\n", j->report.n_nonfinite,
+               plural(j->report.n_nonfinite));
 }
 
 static void print_hits(const job *j, uint64_t query)
@@ -278,9 +278,9 @@ static void print_hits(const job *j, uint64_t query)
     if (j->n > 1) printf("\nvector %" PRIu64, query);
     printf(wte_model_vocab(j->model) ? "\n%6s  %8s  %-6s     token\n" : "\n%6s  %8s  %s\n", "rank",
            "id", wte_metric_name(j->metric));
-    for (uint64_t i = 0; i < j->top && hits[i].row != WTE_NOWHERE; i++)
+    for (uint64_t i = 0; i < j->top && hits[i].row != WTE_NO_INDEX; i++)
         cli_digits_look(&digits, &hits[i].score, 1);
-    for (uint64_t i = 0; i < j->top && hits[i].row != WTE_NOWHERE; i++) {
+    for (uint64_t i = 0; i < j->top && hits[i].row != WTE_NO_INDEX; i++) {
         printf("%6" PRIu64 "  %8" PRIu64 "  ", i + 1, hits[i].row);
         cli_put_number(stdout, &digits, hits[i].score, NULL);
         if (wte_model_vocab(j->model)) fputs("    ", stdout);
@@ -303,7 +303,7 @@ static void json_answer(cli_json *json, const job *j, uint64_t query)
 {
     const wte_near_hit *hits = j->hits + query * j->top;
     cli_json_list(json, NULL);
-    for (uint64_t i = 0; i < j->top && hits[i].row != WTE_NOWHERE; i++) {
+    for (uint64_t i = 0; i < j->top && hits[i].row != WTE_NO_INDEX; i++) {
         cli_json_short(json, NULL);
         cli_json_unsigned(json, "id", hits[i].row);
         cli_json_f64(json, "score", hits[i].score);
@@ -334,8 +334,8 @@ static void print_json(const job *j)
     }
     cli_json_close(&json);
     cli_json_unsigned(&json, "left_out", j->n_exclude);
-    cli_json_unsigned(&json, "zero_rows", j->report.zero);
-    cli_json_unsigned(&json, "nonfinite_rows", j->report.nonfinite);
+    cli_json_unsigned(&json, "zero_rows", j->report.n_zero);
+    cli_json_unsigned(&json, "nonfinite_rows", j->report.n_nonfinite);
     cli_json_list(&json, "nearest");
     for (uint64_t i = 0; i < j->n; i++) json_answer(&json, j, i);
     cli_json_close(&json);
@@ -411,7 +411,7 @@ static int run(cli *c)
     free(j.queries);
     free(j.exclude);
     free(j.hits);
-    cli_got_clear(&j.vector);
+    cli_observed_clear(&j.vector);
     return code;
 }
 

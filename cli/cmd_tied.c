@@ -13,7 +13,7 @@
 
 static void label(const cli *c, const char *name)
 {
-    printf("  %s%-8s%s ", cli_dim(c), name, cli_plain(c));
+    printf("  %s%-10s%s ", cli_dim(c), name, cli_plain(c));
 }
 
 static void put_text(const char *text)
@@ -59,26 +59,28 @@ static void print_flag(const cli *c, const wte_model_config *config, const wte_t
     if (!t->flag_agrees && t->verdict == WTE_TIE_INDEPENDENT) {
         label(c, "loaders");
         puts("transformers up to 4.49 load the last of the two into both, 4.50 to 4.57 drop\n"
-             "           the head, later ones keep both: set the flag to false");
+             "             the head, later ones keep both: set the flag to false");
     }
 }
 
 static void print_experiment(const cli *c, const wte_tie *t)
 {
-    label(c, "try");
-    if (!t->tried) {
+    label(c, "experiment");
+    if (!t->experiment_ran) {
         printf("not run: ");
-        put_text(t->why_not);
+        put_text(t->skip_reason);
         puts(t->verdict == WTE_TIE_HEADLESS ? "; a model with a head shows it: wte tied MODEL"
                                             : "");
         return;
     }
     printf("input[%" PRIu64 ", %" PRIu64 "] is changed from %.9g to %.9g, in memory only\n",
-           t->try_row, t->try_col, t->before, t->after);
+           t->experiment_row, t->experiment_col, t->before, t->after);
     label(c, "");
-    printf("head[%" PRIu64 ", %" PRIu64 "] was %.9g and is now %.9g: %s%s%s\n", t->try_row,
-           t->try_col, t->head_before, t->head_after, t->moved ? cli_green(c) : cli_bold(c),
-           t->moved ? "it moved, they are one" : "it did not move, they are two", cli_plain(c));
+    printf("head[%" PRIu64 ", %" PRIu64 "] was %.9g and is now %.9g: %s%s%s\n", t->experiment_row,
+           t->experiment_col, t->head_before, t->head_after,
+           t->head_changed ? cli_green(c) : cli_bold(c),
+           t->head_changed ? "it moved, they are one" : "it did not move, they are two",
+           cli_plain(c));
 }
 
 /* The whole report of one model. */
@@ -100,7 +102,7 @@ static void print_report(const cli *c, const wte_model *m, const wte_model_table
         print_table(c, "head", head);
     }
     const wte_file *f = wte_model_file(m);
-    if (!head && f && wte_file_strays(f)) {
+    if (!head && f && wte_file_n_unlisted_tensors(f)) {
         label(c, "");
         puts("but the files hold tensors that the index does not list: see wte inspect");
     }
@@ -150,7 +152,7 @@ static void json_table(cli_json *j, const char *key, const wte_model_table *t)
 static void json_difference(cli_json *j, const wte_tie *t)
 {
     cli_json_unsigned(j, "rows_different", t->rows_different);
-    if (t->first_different == WTE_NOWHERE)
+    if (t->first_different == WTE_NO_INDEX)
         cli_json_null(j, "first_different");
     else
         cli_json_unsigned(j, "first_different", t->first_different);
@@ -182,17 +184,17 @@ static void json_flag(cli_json *j, const wte_model_config *config, const wte_tie
 static void json_experiment(cli_json *j, const wte_tie *t)
 {
     cli_json_object(j, "experiment");
-    cli_json_bool(j, "tried", t->tried);
-    if (t->tried) {
-        cli_json_bool(j, "moved", t->moved);
-        cli_json_unsigned(j, "row", t->try_row);
-        cli_json_unsigned(j, "column", t->try_col);
+    cli_json_bool(j, "tried", t->experiment_ran);
+    if (t->experiment_ran) {
+        cli_json_bool(j, "moved", t->head_changed);
+        cli_json_unsigned(j, "row", t->experiment_row);
+        cli_json_unsigned(j, "column", t->experiment_col);
         cli_json_f64(j, "input_before", t->before);
         cli_json_f64(j, "input_after", t->after);
         cli_json_f64(j, "head_before", t->head_before);
         cli_json_f64(j, "head_after", t->head_after);
     } else {
-        cli_json_bytes(j, "why_not", t->why_not, strlen(t->why_not));
+        cli_json_bytes(j, "why_not", t->skip_reason, strlen(t->skip_reason));
     }
     cli_json_close(j);
 }

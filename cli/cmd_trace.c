@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wte/tools.h>
+#include <wte/inspect.h>
 
 #include "json.h"
 #include "open.h"
@@ -65,7 +65,7 @@ static void print_place(const cli *c, const wte_model *m, const wte_trace *t, bo
     if (t->file[0]) {
         label(c, "file");
         put_text(t->file);
-        if (t->begin == WTE_NOWHERE)
+        if (t->begin == WTE_NO_INDEX)
             printf(", made of several places\n");
         else if (t->pieces == 1)
             printf(", bytes %" PRIu64 "..%" PRIu64 "\n", t->begin, t->end - 1);
@@ -165,7 +165,7 @@ static void json_place(cli_json *j, const wte_model *m, const wte_trace *t)
     cli_json_bool(j, "big_endian", is_reversed(m));
     if (t->file[0]) {
         cli_json_bytes(j, "file", t->file, strlen(t->file));
-        if (t->begin == WTE_NOWHERE) {
+        if (t->begin == WTE_NO_INDEX) {
             cli_json_null(j, "begin");
             cli_json_null(j, "end");
         } else {

@@ -13,11 +13,10 @@ static const cli_option options[] = {
       "word vectors, or a language model whose head may be its table", "skip-gram" },
     { "ids-type", '\0', false, CLI_CHOICE, "u16|u32|i32|i64",
       "CORPUS is raw numbers of this type, little-endian, not text", NULL },
-    { "no-lines", '\0', false, CLI_FLAG, NULL, "a line end is white space, not the word </s>",
-      NULL },
+    { "no-eos", '\0', false, CLI_FLAG, NULL, "a line end is white space, not the word </s>", NULL },
     { "min-count", '\0', false, CLI_UNSIGNED, "N", "words that are rarer are left out", "5" },
     { "max-words", '\0', false, CLI_UNSIGNED, "N", "keep the N most frequent words", NULL },
-    { "start", '\0', false, CLI_READ_MODEL, "MODEL", "begin with its table, and keep its ids",
+    { "init-from", '\0', false, CLI_READ_MODEL, "MODEL", "begin with its table, and keep its ids",
       NULL },
     { "dim", '\0', false, CLI_UNSIGNED, "D", "numbers per vector", "100" },
     { "epochs", '\0', false, CLI_UNSIGNED, "N", "times that the corpus is read", "5" },
@@ -52,7 +51,7 @@ static const cli_option options[] = {
     { "word2vec", '\0', false, CLI_WRITE_TEXT, "FILE", "write the vectors as text too", NULL },
     { "fasttext", '\0', false, CLI_WRITE_BINARY, "FILE",
       "write a fastText .bin too: with n-grams it has vectors of unknown words", NULL },
-    { "head", '\0', false, CLI_CHOICE, "tied|untied|projected|untied-projected",
+    { "output-layer", '\0', false, CLI_CHOICE, "tied|untied|projected|untied-projected",
       "lm: the input table once more, a table of its own, and each behind a projection", "tied" },
     { "context", '\0', false, CLI_UNSIGNED, "N", "lm: words that predict the next one", "4" },
     { "hidden", '\0', false, CLI_UNSIGNED, "N",
@@ -65,11 +64,11 @@ static const cli_option options[] = {
     { "weight-decay", '\0', false, CLI_REAL, "X", "lm: of all weights but biases", "0" },
     { "schedule", '\0', false, CLI_CHOICE, "constant|linear|cosine",
       "lm: how the learning rate falls, to 0 at the end", "constant" },
-    { "warm-up", '\0', false, CLI_UNSIGNED, "STEPS", "lm: in which the learning rate rises", "0" },
+    { "warmup", '\0', false, CLI_UNSIGNED, "STEPS", "lm: in which the learning rate rises", "0" },
     { "batch", '\0', false, CLI_UNSIGNED, "N", "lm: words predicted in a step", "256" },
     { "clip", '\0', false, CLI_REAL, "X", "lm: norm of all gradients, at most; 0 = any", "5" },
     { "valid", '\0', false, CLI_READ_FILE, "FILE", "lm: a text to try the model on", NULL },
-    { "valid-share", '\0', false, CLI_REAL, "X", "lm: hold out this last share of CORPUS for it",
+    { "valid-fraction", '\0', false, CLI_REAL, "X", "lm: hold out this last share of CORPUS for it",
       NULL },
     { "valid-every", '\0', false, CLI_UNSIGNED, "STEPS", "lm: try it (default: once an epoch)",
       NULL },
@@ -77,7 +76,7 @@ static const cli_option options[] = {
       "lm: end after N tries without a better one; the best weights are the result", NULL },
     { "train-ids", '\0', false, CLI_READ_FILE, "FILE",
       "lm: only these rows of the table learn, all others keep their bytes", NULL },
-    { "report-every", '\0', false, CLI_UNSIGNED, "STEPS", "lm: tell how it goes", "100" },
+    { "log-every", '\0', false, CLI_UNSIGNED, "STEPS", "lm: tell how it goes", "100" },
     { "show-table", '\0', false, CLI_FLAG, NULL, "lm: print a small table with each report", NULL },
     CLI_OPTIONS_END,
 };
@@ -129,8 +128,8 @@ static int check_values(const cli *c)
             return cli_usage(c, "--%s must be above 0", above_zero[i]);
     }
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (cli_given(c, "start") && cli_given(c, counted[i]))
-            return cli_usage(c, "--%s says nothing beside --start, which has every word",
+        if (cli_given(c, "init-from") && cli_given(c, counted[i]))
+            return cli_usage(c, "--%s says nothing beside --init-from, which has every word",
                              counted[i]);
     return CLI_DONE;
 }
@@ -156,7 +155,7 @@ static int check_kind(const cli *c, const char *corpus)
     static const char *const idle[][2] = {
         { "min-count", "every id has its row" },
         { "max-words", "every id has its row" },
-        { "no-lines", "ids have no lines" },
+        { "no-eos", "ids have no lines" },
         { "max-n", "ids have no characters" },
     };
     const bool raw = cli_given(c, "ids-type"), npy = cli_ids_is_npy(corpus);
@@ -199,17 +198,18 @@ const cli_command cmd_train = {
     .paths = 1,
     .path_kind = CLI_READ_FILE,
     .files = files,
-    .notes = "CORPUS is a text: words are what stands between white space, a line end is the\n"
-             "word </s>; nothing is lower-cased or split. Or ids of a tokenizer: .npy, or raw\n"
-             "with --ids-type. It may be larger than memory.\n"
-             "DIR gets model.safetensors (embedding.weight, and what words are predicted with),\n"
-             "vocab.txt, config.json and curve.svg, and can be given to every other command.\n"
-             "Threads change the table without waiting for each other, so that two runs differ;\n"
-             "with --deterministic, with one thread, and with --method lm they do not. Then a run\n"
-             "that was broken off, even by kill -9, ends with the same bytes when it is resumed.\n"
-             "--method lm keeps DIR/checkpoint always, every 60 seconds and at the best try.\n"
-             "--start of a fastText .bin with n-grams goes on with these too, and with the other\n"
-             "table; --max-n 0 begins with its vectors alone.\n"
-             "--json prints a record a line.",
+    .notes =
+        "CORPUS is a text: words are what stands between white space, a line end is the\n"
+        "word </s>; nothing is lower-cased or split. Or ids of a tokenizer: .npy, or raw\n"
+        "with --ids-type. It may be larger than memory.\n"
+        "DIR gets model.safetensors (embedding.weight, and what words are predicted with),\n"
+        "vocab.txt, config.json and curve.svg, and can be given to every other command.\n"
+        "Threads change the table without waiting for each other, so that two runs differ;\n"
+        "with --deterministic, with one thread, and with --method lm they do not. Then a run\n"
+        "that was broken off, even by kill -9, ends with the same bytes when it is resumed.\n"
+        "--method lm keeps DIR/checkpoint always, every 60 seconds and at the best try.\n"
+        "--init-from of a fastText .bin with n-grams goes on with these too, and with the other\n"
+        "table; --max-n 0 begins with its vectors alone.\n"
+        "--json prints a record a line.",
     .run = run,
 };

@@ -70,8 +70,8 @@ static void print_isotropy(const eval_job *j)
     char one[EVAL_NUMBER], two[EVAL_NUMBER], three[EVAL_NUMBER];
     puts("\nisotropy");
     printf("  rows        %" PRIu64, i->rows);
-    if (i->zero) printf(", %" PRIu64 " of zeros", i->zero);
-    if (i->nonfinite) printf("; %" PRIu64 " with NaN or infinity left out", i->nonfinite);
+    if (i->n_zero) printf(", %" PRIu64 " of zeros", i->n_zero);
+    if (i->n_nonfinite) printf("; %" PRIu64 " with NaN or infinity left out", i->n_nonfinite);
     printf("\n  lengths     mean %s, deviation %s; the mean row's %s\n",
            eval_number(one, i->norm_mean), eval_number(two, i->norm_sd),
            eval_number(three, i->mean_norm));
@@ -154,8 +154,8 @@ static void json_isotropy(cli_json *json, const eval_job *j)
     }
     cli_json_object(json, "isotropy");
     cli_json_unsigned(json, "rows", i->rows);
-    cli_json_unsigned(json, "zero_rows", i->zero);
-    cli_json_unsigned(json, "nonfinite_rows", i->nonfinite);
+    cli_json_unsigned(json, "zero_rows", i->n_zero);
+    cli_json_unsigned(json, "nonfinite_rows", i->n_nonfinite);
     cli_json_f64(json, "norm_mean", i->norm_mean);
     cli_json_f64(json, "norm_deviation", i->norm_sd);
     cli_json_f64(json, "mean_row_norm", i->mean_norm);

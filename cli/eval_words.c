@@ -20,18 +20,18 @@ static int no_memory(const eval_job *j)
 static uint32_t forms_of(const cli *c)
 {
     return (cli_given(c, "lower") ? WTE_WORD_LOWER : 0) |
-           (cli_given(c, "spaced") ? WTE_WORD_SPACED : 0);
+           (cli_given(c, "leading-space") ? WTE_WORD_SPACED : 0);
 }
 
-/* The row of a word, or WTE_NOWHERE after it was noted as missing. */
+/* The row of a word, or WTE_NO_INDEX after it was noted as missing. */
 static uint64_t find_word(const eval_job *j, wte_word word, eval_missing *missing)
 {
     uint64_t row;
     const uint64_t id =
         wte_word_row(wte_model_vocab(j->model[0]), word, forms_of(j->c), j->table[0]->rows);
-    if (id != WTE_NOWHERE && wte_model_row(j->model[0], id, &row, NULL) == WTE_OK) return row;
+    if (id != WTE_NO_INDEX && wte_model_row(j->model[0], id, &row, NULL) == WTE_OK) return row;
     missing->words[missing->n++] = word;
-    return WTE_NOWHERE;
+    return WTE_NO_INDEX;
 }
 
 static int by_text(const void *a, const void *b)
@@ -176,10 +176,10 @@ static void count_answers(eval_analogies *a, const uint64_t *rows, const uint64_
     for (uint64_t i = 0; i < wte_analogies_count(a->analogies); i++) {
         eval_tally *t = &a->sections[wte_analogies_at(a->analogies, i)->section];
         t->questions++;
-        t->asked += answers[i] != WTE_NOWHERE;
-        t->right += answers[i] != WTE_NOWHERE && answers[i] == rows[4 * i + 3];
+        t->asked += answers[i] != WTE_NO_INDEX;
+        t->right += answers[i] != WTE_NO_INDEX && answers[i] == rows[4 * i + 3];
     }
-    for (uint64_t i = 0; i < wte_analogies_sections(a->analogies); i++) {
+    for (uint64_t i = 0; i < wte_analogies_n_sections(a->analogies); i++) {
         const bool syntactic = wte_analogies_section(a->analogies, i)->syntactic;
         add_to(syntactic ? &a->syntactic : &a->semantic, &a->sections[i]);
         add_to(&a->total, &a->sections[i]);
@@ -192,7 +192,7 @@ static int answer(const eval_job *j, eval_analogies *a, uint64_t *rows, uint64_t
     wte_analogy_options opt = WTE_ANALOGY_OPTIONS_INIT;
     cli_progress progress;
     wte_error err;
-    const wte_rows *table = &j->table[0]->source;
+    const wte_row_source *table = &j->table[0]->source;
     const uint64_t n = wte_analogies_count(a->analogies);
     const int code = cli_pool(c, &opt.pool);
     if (code) return code;
@@ -220,7 +220,7 @@ static int run_analogies(const eval_job *j, eval_analogies *a)
     const size_t n = (size_t)wte_analogies_count(a->analogies);
     uint64_t *rows = calloc(4 * n, sizeof *rows), *answers = calloc(n, sizeof *answers);
     a->missing.words = calloc(4 * n, sizeof *a->missing.words);
-    a->sections = calloc((size_t)wte_analogies_sections(a->analogies), sizeof *a->sections);
+    a->sections = calloc((size_t)wte_analogies_n_sections(a->analogies), sizeof *a->sections);
     const bool ready = rows && answers && a->missing.words && a->sections;
     const int code = ready ? answer(j, a, rows, answers) : no_memory(j);
     free(rows);
@@ -248,7 +248,7 @@ static void print_analogies(const eval_job *j, const eval_analogies *a)
     printf(": %" PRIu64 " questions, answers among %" PRIu64 " rows\n", a->total.questions,
            a->rows);
     printf("  %-28s  %7s  %7s  %9s  %8s\n", "section", "right", "asked", "questions", "accuracy");
-    for (uint64_t i = 0; i < wte_analogies_sections(a->analogies); i++) {
+    for (uint64_t i = 0; i < wte_analogies_n_sections(a->analogies); i++) {
         const wte_word name = wte_analogies_section(a->analogies, i)->name;
         print_tally(name.text, (size_t)name.bytes, &a->sections[i]);
     }
@@ -284,7 +284,7 @@ static void json_analogies(cli_json *json, const eval_analogies *a)
     cli_json_bytes(json, "file", a->path, strlen(a->path));
     cli_json_unsigned(json, "answers_among", a->rows);
     cli_json_list(json, "sections");
-    for (uint64_t i = 0; i < wte_analogies_sections(a->analogies); i++) {
+    for (uint64_t i = 0; i < wte_analogies_n_sections(a->analogies); i++) {
         const wte_analogy_section *section = wte_analogies_section(a->analogies, i);
         cli_json_short(json, NULL);
         cli_json_bytes(json, "name", section->name.text, (size_t)section->name.bytes);

@@ -75,17 +75,17 @@ static int take_bias(cli_head *h, const char *from, const char *name, wte_dtype 
 
 static int bias_of_tensor(cli_head *h, uint64_t tensor)
 {
-    wte_rows rows;
+    wte_row_source rows;
     wte_tensor t;
     wte_error err;
     const wte_file *file = wte_model_file(h->model);
     wte_status status = wte_file_tensor(file, tensor, &t, &err);
-    if (status == WTE_OK) status = wte_file_rows(file, tensor, &rows, &err);
+    if (status == WTE_OK) status = wte_file_row_source(file, tensor, &rows, &err);
     if (status != WTE_OK) return cli_fail(h->c, status, CLI_SIDE_INPUT, &err);
     const size_t n = (size_t)(rows.rows * rows.cols);
     void *stored = malloc(n * wte_dtype_bytes(rows.dtype) + 1);
     if (!stored) return no_memory(h);
-    status = wte_rows_read_block(&rows, 0, (size_t)rows.rows, stored, &err);
+    status = wte_row_source_read_block(&rows, 0, (size_t)rows.rows, stored, &err);
     const int code = status != WTE_OK
                          ? cli_fail(h->c, status, CLI_SIDE_INPUT, &err)
                          : take_bias(h, wte_model_path(h->model), t.name, rows.dtype, stored, n);
@@ -103,16 +103,16 @@ static int given_bias(cli_head *h)
     if (strcmp(text, "none") == 0) return CLI_DONE;
     if (wte_model_find_tensor(h->model, text, &tensor, &err) == WTE_OK)
         return bias_of_tensor(h, tensor);
-    cli_got got;
+    cli_observed got;
     const bool named = text[strcspn(text, "0123456789")] == '\0' || isalpha((unsigned char)*text);
     if (named && access(text, F_OK) != 0)
         return cli_say_fail(c, CLI_USAGE, "--bias '%s': no file, and no tensor: %s", text,
                             err.message);
-    int code = cli_got_read(c, "bias", &got);
+    int code = cli_observed_read(c, "bias", &got);
     if (!code)
         code = take_bias(h, "--bias", got.typed ? "typed numbers" : text, got.got.dtype,
                          got.got.data, got.got.n * got.got.cols);
-    cli_got_clear(&got);
+    cli_observed_clear(&got);
     return code;
 }
 
@@ -127,7 +127,7 @@ static int settle_bias(cli_head *h)
                             "%s: %s; --bias TENSOR or --bias FILE says which to add, --bias none "
                             "adds none",
                             wte_model_path(h->model), output->bias_problem);
-    return output->bias == WTE_NOWHERE ? CLI_DONE : bias_of_tensor(h, output->bias);
+    return output->bias == WTE_NO_INDEX ? CLI_DONE : bias_of_tensor(h, output->bias);
 }
 
 static int settle_chain(cli_head *h)
@@ -188,7 +188,7 @@ static int settle_mask(cli_head *h)
                             problem);
     if (!vocab || h->nameless) return CLI_DONE;
     if (h->map) return settle_mapped(h);
-    for (uint64_t id = 0; id < known && wte_vocab_holes(vocab); id++)
+    for (uint64_t id = 0; id < known && wte_vocab_n_holes(vocab); id++)
         holes += wte_vocab_kind(vocab, id) == WTE_TOKEN_NONE;
     h->padded = rows - known + holes;
     h->masked = h->padded && !cli_given(h->c, "with-padding");
@@ -238,7 +238,7 @@ int cli_head_open(cli *c, cli_head *h)
 void cli_head_close(cli_head *h)
 {
     if (h->options.progress) cli_progress_stop(&h->bar);
-    cli_got_clear(&h->got);
+    cli_observed_clear(&h->got);
     free(h->widened);
     free(h->bias);
     free(h->valid);
@@ -259,13 +259,13 @@ int cli_head_take(cli_head *h, float *vectors, uint64_t n, uint64_t dim)
 
 int cli_head_hidden(cli_head *h)
 {
-    int code = cli_got_read(h->c, "hidden", &h->got);
+    int code = cli_observed_read(h->c, "hidden", &h->got);
     if (code) return code;
-    const wte_got *got = &h->got.got;
+    const wte_observed *got = &h->got.got;
     const bool taken = got->dtype == WTE_F32 || got->dtype == WTE_F16 || got->dtype == WTE_BF16;
     h->hidden = (wte_hidden){ got->data, got->dtype, 0, got->n, got->cols, 0 };
     if (!taken) {
-        code = cli_got_f32(h->c, &h->got, &h->widened);
+        code = cli_observed_f32(h->c, &h->got, &h->widened);
         h->hidden.data = h->widened;
         h->hidden.dtype = WTE_F32;
     }
@@ -327,7 +327,7 @@ void cli_head_print(const cli_head *h, FILE *out)
         cli_put_safe(out, h->map_why, strlen(h->map_why));
         putc('\n', out);
     }
-    if (h->as_model) fprintf(out, "  as model  %s\n", *output->why ? output->why : "nothing more");
+    if (h->as_model) fprintf(out, "  transform %s\n", *output->why ? output->why : "nothing more");
     if (h->padded)
         fprintf(out, "  %s  %" PRIu64 " row%s without a token, of %" PRIu64 "\n",
                 h->masked ? "left out" : "kept    ", h->padded, h->padded == 1 ? "" : "s", t->rows);
@@ -359,7 +359,7 @@ void cli_head_json(const cli_head *h, cli_json *json)
 {
     static const char *const kinds[] = { "stored", "tied", "none" };
     const wte_model_output *output = wte_model_output_of(h->model);
-    const wte_chain *chain = &h->options.chain;
+    const wte_logit_transform *chain = &h->options.chain;
     const char *path = wte_model_path(h->model);
     cli_json_bytes(json, "model", path, strlen(path));
     cli_json_bytes(json, "tensor", h->table->name, strlen(h->table->name));
@@ -372,11 +372,11 @@ void cli_head_json(const cli_head *h, cli_json *json)
     cli_json_bool(json, "as_model", h->as_model);
     cli_json_text(json, "chain_why", h->as_model ? output->why : "");
     cli_json_short(json, "chain"); /* 0 = not done */
-    cli_json_f32(json, "hidden_times", chain->hidden_times);
-    cli_json_f32(json, "hidden_over", chain->hidden_over);
-    cli_json_f32(json, "times", chain->times);
-    cli_json_f32(json, "over", chain->over);
-    cli_json_f32(json, "cap", chain->cap);
+    cli_json_f32(json, "hidden_times", chain->hidden_scale);
+    cli_json_f32(json, "hidden_over", chain->hidden_divisor);
+    cli_json_f32(json, "times", chain->scale);
+    cli_json_f32(json, "over", chain->divisor);
+    cli_json_f32(json, "cap", chain->softcap);
     cli_json_close(json);
     if (h->options.bias)
         cli_json_bytes(json, "bias", h->bias_name, strlen(h->bias_name));

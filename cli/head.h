@@ -5,8 +5,8 @@
 #include <wte/head.h>
 #include <wte/model.h>
 
-#include "got.h"
 #include "json.h"
+#include "observed.h"
 #include "out.h"
 
 typedef enum cli_head_kind {
@@ -34,7 +34,7 @@ typedef struct cli_head {
     /* private */
     int64_t *map_read;         /* of --map */
     struct cli_row *map_found; /* rows by their token */
-    cli_got got;
+    cli_observed got;
     float *widened, *bias;
     const char *bias_name;
     uint8_t *valid;

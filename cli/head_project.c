@@ -8,10 +8,10 @@
 #include "open.h"
 
 /* W of a tensor of the model. */
-static int open_matrix(const cli_head *h, uint64_t tensor, wte_rows *rows)
+static int open_matrix(const cli_head *h, uint64_t tensor, wte_row_source *rows)
 {
     wte_error err;
-    const wte_status status = wte_file_rows(wte_model_file(h->model), tensor, rows, &err);
+    const wte_status status = wte_file_row_source(wte_model_file(h->model), tensor, rows, &err);
     return status == WTE_OK ? CLI_DONE : cli_fail(h->c, status, CLI_SIDE_INPUT, &err);
 }
 
@@ -22,7 +22,7 @@ static int read_bias(const cli_head *h, uint64_t tensor, uint64_t n, float **out
     const wte_file *file = wte_model_file(h->model);
     char name[512];
     wte_tensor t;
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err;
     uint64_t found;
     *out = NULL;
@@ -32,7 +32,7 @@ static int read_bias(const cli_head *h, uint64_t tensor, uint64_t n, float **out
     memcpy(name, t.name, stem);
     memcpy(name + stem, bias, sizeof bias);
     if (wte_file_find(file, name, stem + sizeof bias - 1, &found, &err) != WTE_OK) return CLI_DONE;
-    wte_status status = wte_file_rows(file, found, &rows, &err);
+    wte_status status = wte_file_row_source(file, found, &rows, &err);
     if (status == WTE_OK && rows.rows * rows.cols != n)
         return cli_say_fail(h->c, CLI_INPUT,
                             "%s: '%s' has %" PRIu64 " numbers, but its matrix %" PRIu64 " rows",
@@ -40,7 +40,7 @@ static int read_bias(const cli_head *h, uint64_t tensor, uint64_t n, float **out
     void *stored = malloc((size_t)n * 8 + 1);
     *out = calloc((size_t)n + 1, sizeof **out);
     if (status == WTE_OK && stored && *out)
-        status = wte_rows_read_block(&rows, 0, (size_t)rows.rows, stored, &err);
+        status = wte_row_source_read_block(&rows, 0, (size_t)rows.rows, stored, &err);
     if (status == WTE_OK && stored && *out)
         status = wte_convert(rows.dtype, stored, WTE_F32, *out, (size_t)n, NULL, &err);
     const bool room = stored && *out;
@@ -52,7 +52,7 @@ static int read_bias(const cli_head *h, uint64_t tensor, uint64_t n, float **out
 /* h->hidden becomes W times it. */
 static int project(cli_head *h, uint64_t tensor)
 {
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err;
     float *bias = NULL, *made = NULL;
     int code = open_matrix(h, tensor, &rows);
@@ -84,7 +84,7 @@ static uint64_t width_before(const cli_head *h)
     const wte_model_output *o = wte_model_output_of(h->model);
     wte_tensor t;
     wte_error err;
-    if (!h->as_model || o->project_out == WTE_NOWHERE) return 0;
+    if (!h->as_model || o->project_out == WTE_NO_INDEX) return 0;
     return wte_file_tensor(wte_model_file(h->model), o->project_out, &t, &err) == WTE_OK
                ? t.shape[1]
                : 0;
@@ -124,7 +124,7 @@ int cli_head_widen(cli_head *h)
     wte_tensor t;
     wte_error err;
     const uint64_t width = width_before(h);
-    if (!width || o->project_in == WTE_NOWHERE) return CLI_DONE;
+    if (!width || o->project_in == WTE_NO_INDEX) return CLI_DONE;
     const wte_file *file = wte_model_file(h->model);
     const bool fits = wte_file_tensor(file, o->project_in, &t, &err) == WTE_OK &&
                       t.shape[1] == h->hidden.dim && t.shape[0] == width;
@@ -133,7 +133,7 @@ int cli_head_widen(cli_head *h)
 
 int cli_head_project_back(const cli_head *h, const float *d, float *out)
 {
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err;
     const uint64_t n = h->hidden.n, from = h->projected;
     int code = open_matrix(h, wte_model_output_of(h->model)->project_out, &rows);
@@ -142,7 +142,7 @@ int cli_head_project_back(const cli_head *h, const float *d, float *out)
     float *row = calloc((size_t)from + 1, sizeof *row);
     if (!stored || !row) code = cli_say_fail(h->c, CLI_OUTPUT, "out of memory for a gradient");
     for (uint64_t r = 0; r < rows.rows && !code && row; r++) {
-        wte_status status = wte_rows_read_block(&rows, r, 1, stored, &err);
+        wte_status status = wte_row_source_read_block(&rows, r, 1, stored, &err);
         if (status == WTE_OK)
             status = wte_convert(rows.dtype, stored, WTE_F32, row, (size_t)from, NULL, &err);
         if (status != WTE_OK) code = cli_fail(h->c, status, CLI_SIDE_INPUT, &err);

@@ -11,11 +11,11 @@ typedef struct inspect_all {
     const cli *c;
     const wte_model *model;
     const wte_file *file; /* NULL for the built-in table: there is nothing to list */
-    wte_account account;
+    wte_disk_usage account;
     uint64_t *same_as;      /* of each tensor */
     uint64_t *storage_used; /* of each storage */
-    uint64_t *first_view;   /* of each storage: a tensor, or WTE_NOWHERE */
-    uint64_t *next_view;    /* of each tensor: the next one of its storage, or WTE_NOWHERE */
+    uint64_t *first_view;   /* of each storage: a tensor, or WTE_NO_INDEX */
+    uint64_t *next_view;    /* of each tensor: the next one of its storage, or WTE_NO_INDEX */
 } inspect_all;
 
 /* 0, or the exit code after a message. */

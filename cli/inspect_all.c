@@ -14,7 +14,7 @@ static bool tensor_at(const inspect_all *a, uint64_t i, wte_tensor *t)
 
 static bool is_view(const wte_tensor *t)
 {
-    return t->storage != WTE_NOWHERE;
+    return t->storage != WTE_NO_INDEX;
 }
 
 /* Bytes of the elements, without the gaps between them; those repeated by a stride of 0 once. */
@@ -81,10 +81,10 @@ void inspect_put_axes(const wte_file *f, const wte_tensor *t)
 
 static void link_views(inspect_all *a, uint64_t n, uint64_t storages)
 {
-    for (uint64_t s = 0; s < storages; s++) a->first_view[s] = WTE_NOWHERE;
+    for (uint64_t s = 0; s < storages; s++) a->first_view[s] = WTE_NO_INDEX;
     for (uint64_t i = n; i-- > 0;) {
         wte_tensor t;
-        a->next_view[i] = WTE_NOWHERE;
+        a->next_view[i] = WTE_NO_INDEX;
         if (!tensor_at(a, i, &t) || !is_view(&t)) continue;
         a->next_view[i] = a->first_view[t.storage];
         a->first_view[t.storage] = i;
@@ -95,7 +95,7 @@ int inspect_all_open(const cli *c, const wte_model *m, inspect_all *out)
 {
     *out = (inspect_all){ .c = c, .model = m, .file = wte_model_file(m) };
     if (!out->file) return CLI_DONE;
-    const uint64_t n = wte_file_tensors(out->file), storages = wte_file_storages(out->file);
+    const uint64_t n = wte_file_n_tensors(out->file), storages = wte_file_n_storages(out->file);
     out->same_as = calloc((size_t)n + 1, sizeof *out->same_as);
     out->next_view = calloc((size_t)n + 1, sizeof *out->next_view);
     out->storage_used = calloc((size_t)storages + 1, sizeof *out->storage_used);
@@ -106,8 +106,8 @@ int inspect_all_open(const cli *c, const wte_model *m, inspect_all *out)
     cli_progress bar;
     wte_error err;
     const wte_progress *progress = cli_progress_start(&bar, c, "comparing tensors");
-    const wte_status status =
-        wte_file_account(out->file, out->storage_used, out->same_as, progress, &out->account, &err);
+    const wte_status status = wte_file_disk_usage(out->file, out->storage_used, out->same_as,
+                                                  progress, &out->account, &err);
     cli_progress_stop(&bar);
     return status == WTE_OK ? CLI_DONE : cli_fail(c, status, CLI_SIDE_INPUT, &err);
 }
@@ -133,8 +133,8 @@ static void put_flags(const wte_tensor *t)
 {
     if (t->strided || t->column_major) put_strides(t);
     if (t->big_endian) fputs(", big-endian", stdout);
-    if (t->made) fputs(", rows are made of what is stored", stdout);
-    if (t->unpacked) fputs(", packed in the file", stdout);
+    if (t->derived) fputs(", rows are made of what is stored", stdout);
+    if (t->decompressed) fputs(", packed in the file", stdout);
 }
 
 /* How much of its storage a view uses, and who else does. */
@@ -143,11 +143,11 @@ static void put_storage(const inspect_all *a, uint64_t i, const wte_tensor *t)
     wte_storage s;
     uint64_t shown = 0;
     if (!is_view(t) || wte_file_storage(a->file, t->storage, &s, NULL) != WTE_OK) return;
-    const bool alone = a->first_view[t->storage] == i && a->next_view[i] == WTE_NOWHERE;
+    const bool alone = a->first_view[t->storage] == i && a->next_view[i] == WTE_NO_INDEX;
     if (alone && used_bytes(t) == s.bytes) return;
     printf("; uses %" PRIu64 " of %" PRIu64 " bytes of storage ", used_bytes(t), s.bytes);
     cli_put_safe(stdout, s.name, (size_t)s.name_bytes);
-    for (uint64_t k = a->first_view[t->storage]; k != WTE_NOWHERE; k = a->next_view[k]) {
+    for (uint64_t k = a->first_view[t->storage]; k != WTE_NO_INDEX; k = a->next_view[k]) {
         wte_tensor other;
         if (k == i || !tensor_at(a, k, &other)) continue;
         if (shown == NAMES_SHOWN) {
@@ -171,10 +171,10 @@ static void put_tensor(const inspect_all *a, uint64_t i, const wte_tensor *t)
     inspect_put_axes(a->file, t);
     put_flags(t);
     printf("  %" PRIu64 " at %" PRIu64 "  ", t->bytes, t->offset);
-    const char *name = base_name(wte_file_part_path(a->file, t->part));
+    const char *name = base_name(wte_file_shard_path(a->file, t->shard));
     cli_put_safe(stdout, name, strlen(name));
     put_storage(a, i, t);
-    if (a->same_as[i] != WTE_NOWHERE && tensor_at(a, a->same_as[i], &other)) {
+    if (a->same_as[i] != WTE_NO_INDEX && tensor_at(a, a->same_as[i], &other)) {
         fputs("; the same bytes as ", stdout);
         put_name(&other);
     }
@@ -191,13 +191,13 @@ static void put_total(const inspect_all *a, const char *name, uint64_t bytes, co
 
 static void put_totals(const inspect_all *a)
 {
-    const wte_account *k = &a->account;
+    const wte_disk_usage *k = &a->account;
     char what[96];
     printf("\n%sbytes%s\n", cli_bold(a->c), cli_plain(a->c));
     put_total(a, "stored", k->stored, "");
     put_total(a, "used", k->used, "by elements of tensors, every byte counted once");
     if (k->strays) put_total(a, "strays", k->strays, "of these, by tensors that no index lists");
-    if (wte_file_storages(a->file))
+    if (wte_file_n_storages(a->file))
         put_total(a, "slices", k->sliced, "of storages, which no tensor reaches");
     snprintf(what, sizeof what, "%" PRIu64 " tensor%s stored again under another name",
              k->duplicates, k->duplicates == 1 ? " is" : "s are");
@@ -233,7 +233,7 @@ static memory memory_of(const inspect_all *a, const wte_model_table *table)
      */
     const uint64_t n = table->mapped ? elements(&t) : table->rows * table->dim;
     m.known = true;
-    m.made = !table->scheme && (t.made || n != elements(&t));
+    m.made = !table->scheme && (t.derived || n != elements(&t));
     m.stored = table->scheme ? table->scheme_bytes : used_bytes(&t);
     m.f32 = n > UINT64_MAX / sizeof(float) ? UINT64_MAX : n * sizeof(float);
     m.real = n ? (double)m.stored * 8 / (double)n : 0;
@@ -246,15 +246,15 @@ static bool one_place(const inspect_all *a, const wte_model_table *x, const wte_
 {
     wte_tensor t, u;
     if (x->tensor == y->tensor) return true;
-    return tensor_at(a, x->tensor, &t) && tensor_at(a, y->tensor, &u) && t.part == u.part &&
+    return tensor_at(a, x->tensor, &t) && tensor_at(a, y->tensor, &u) && t.shard == u.shard &&
            t.offset == u.offset && t.bytes == u.bytes && t.bytes > 0;
 }
 
 static bool copies(const inspect_all *a, const wte_model_table *x, const wte_model_table *y)
 {
     const uint64_t p = x->tensor, q = y->tensor;
-    const uint64_t p0 = a->same_as[p] == WTE_NOWHERE ? p : a->same_as[p];
-    const uint64_t q0 = a->same_as[q] == WTE_NOWHERE ? q : a->same_as[q];
+    const uint64_t p0 = a->same_as[p] == WTE_NO_INDEX ? p : a->same_as[p];
+    const uint64_t q0 = a->same_as[q] == WTE_NO_INDEX ? q : a->same_as[q];
     return p0 == q0;
 }
 
@@ -310,7 +310,7 @@ void inspect_all_print(const inspect_all *a)
     if (!a->file) return;
     printf("\n%stensors%s (name, shape, type, bytes, first byte, file)\n", cli_bold(a->c),
            cli_plain(a->c));
-    for (uint64_t i = 0; i < wte_file_tensors(a->file); i++) {
+    for (uint64_t i = 0; i < wte_file_n_tensors(a->file); i++) {
         wte_tensor t;
         if (tensor_at(a, i, &t)) put_tensor(a, i, &t);
     }
@@ -330,7 +330,7 @@ static void json_numbers(cli_json *j, const char *key, const uint64_t *values, u
 
 static void json_number_or_null(cli_json *j, const char *key, uint64_t value)
 {
-    if (value == WTE_NOWHERE)
+    if (value == WTE_NO_INDEX)
         cli_json_null(j, key);
     else
         cli_json_unsigned(j, key, value);
@@ -338,7 +338,7 @@ static void json_number_or_null(cli_json *j, const char *key, uint64_t value)
 
 static void json_path(const inspect_all *a, cli_json *j, uint32_t part)
 {
-    const char *path = wte_file_part_path(a->file, part);
+    const char *path = wte_file_shard_path(a->file, part);
     cli_json_bytes(j, "file", path, strlen(path));
 }
 
@@ -353,12 +353,12 @@ static void json_tensor(const inspect_all *a, cli_json *j, uint64_t i, const wte
     cli_json_unsigned(j, "bytes", t->bytes);
     cli_json_unsigned(j, "used_bytes", used_bytes(t));
     cli_json_unsigned(j, "offset", t->offset);
-    json_path(a, j, t->part);
+    json_path(a, j, t->shard);
     cli_json_bool(j, "column_major", t->column_major);
     cli_json_bool(j, "big_endian", t->big_endian);
     cli_json_bool(j, "strided", t->strided);
-    cli_json_bool(j, "made", t->made);
-    cli_json_bool(j, "unpacked", t->unpacked);
+    cli_json_bool(j, "made", t->derived);
+    cli_json_bool(j, "unpacked", t->decompressed);
     if (t->block) {
         cli_json_unsigned(j, "block_elements", wte_block_elements(t->block));
         cli_json_unsigned(j, "block_bytes", wte_block_bytes(t->block));
@@ -375,9 +375,9 @@ static void json_storage(const inspect_all *a, cli_json *j, uint64_t i, const wt
     cli_json_unsigned(j, "bytes", s->bytes);
     cli_json_unsigned(j, "used_bytes", a->storage_used[i]);
     cli_json_unsigned(j, "offset", s->offset);
-    json_path(a, j, s->part);
+    json_path(a, j, s->shard);
     cli_json_line(j, "tensors");
-    for (uint64_t k = a->first_view[i]; k != WTE_NOWHERE; k = a->next_view[k])
+    for (uint64_t k = a->first_view[i]; k != WTE_NO_INDEX; k = a->next_view[k])
         cli_json_unsigned(j, NULL, k);
     cli_json_close(j);
     cli_json_close(j);
@@ -421,19 +421,19 @@ static void json_tables(const inspect_all *a, cli_json *j)
 void inspect_all_json(const inspect_all *a, cli_json *j)
 {
     cli_json_list(j, "tensors");
-    for (uint64_t i = 0; a->file && i < wte_file_tensors(a->file); i++) {
+    for (uint64_t i = 0; a->file && i < wte_file_n_tensors(a->file); i++) {
         wte_tensor t;
         if (tensor_at(a, i, &t)) json_tensor(a, j, i, &t);
     }
     cli_json_close(j);
     cli_json_list(j, "storages");
-    for (uint64_t i = 0; a->file && i < wte_file_storages(a->file); i++) {
+    for (uint64_t i = 0; a->file && i < wte_file_n_storages(a->file); i++) {
         wte_storage s;
         if (wte_file_storage(a->file, i, &s, NULL) == WTE_OK) json_storage(a, j, i, &s);
     }
     cli_json_close(j);
     if (!a->file) return;
-    const wte_account *k = &a->account;
+    const wte_disk_usage *k = &a->account;
     cli_json_object(j, "bytes");
     cli_json_unsigned(j, "stored", k->stored);
     cli_json_unsigned(j, "used", k->used);

@@ -32,7 +32,7 @@ typedef struct logits_job {
     uint64_t block; /* hidden vectors that are worked on at once */
     /* answers for one block */
     wte_ranked *ranked;
-    wte_head_sums *sums;
+    wte_softmax_stats *sums;
     float *logits; /* block x columns; of LOGITS_SAMPLE log-probabilities */
     uint64_t *drawn;
     logits_bad *bad;

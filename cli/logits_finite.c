@@ -30,7 +30,7 @@ static void look(const logits_job *j, const float *logits, uint64_t columns, con
 /* Of the vectors for which the largest logits alone were kept. */
 static int look_again(logits_job *j, uint64_t vector, logits_bad *bad)
 {
-    const wte_rows *table = &j->head.table->source;
+    const wte_row_source *table = &j->head.table->source;
     const wte_hidden one = cli_head_part(&j->head, vector, 1);
     float *logits = calloc((size_t)table->rows + 1, sizeof *logits);
     wte_error err;

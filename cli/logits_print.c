@@ -54,11 +54,11 @@ static void put_origin(const logits_job *j, uint64_t vector)
 
 static void put_sums(const logits_job *j, uint64_t at)
 {
-    const wte_head_sums *sums = &j->sums[at];
+    const wte_softmax_stats *sums = &j->sums[at];
     const logits_bad *bad = &j->bad[at];
     if (j->head.masked)
         printf("  the rows without a token would take %.4g of the probability\n",
-               (double)sums->masked);
+               (double)sums->masked_prob);
     if (!bad->count) return;
     printf("  %" PRIu64 " logit%s NaN or infinite: id%s", bad->count,
            bad->count == 1 ? " is" : "s are", bad->count == 1 ? "" : "s");
@@ -73,7 +73,7 @@ static void print_top(const logits_job *j, uint64_t vector, uint64_t at)
     const bool named = has_names(j);
     put_origin(j, vector);
     printf("  rank        id       logit        prob     logprob%s\n", named ? "  token" : "");
-    for (uint32_t i = 0; i < j->top && ranked[i].id != WTE_NOWHERE; i++) {
+    for (uint32_t i = 0; i < j->top && ranked[i].id != WTE_NO_INDEX; i++) {
         printf("%6" PRIu32, i + 1);
         put_id(cli_head_token(&j->head, ranked[i].id));
         put_real((double)ranked[i].logit);
@@ -149,15 +149,15 @@ static void json_id(cli_json *json, const logits_job *j, uint64_t row)
 static void json_top(cli_json *json, const logits_job *j, uint64_t at)
 {
     const wte_ranked *ranked = j->ranked + at * j->top;
-    cli_json_f32(json, "lse", j->sums[at].lse);
-    cli_json_f32(json, "padding_probability", j->sums[at].masked);
+    cli_json_f32(json, "lse", j->sums[at].logsumexp);
+    cli_json_f32(json, "padding_probability", j->sums[at].masked_prob);
     cli_json_unsigned(json, "not_finite", j->sums[at].not_finite);
     cli_json_line(json, "not_finite_ids");
     for (uint32_t i = 0; i < j->bad[at].n; i++)
         cli_json_signed(json, NULL, cli_head_token(&j->head, j->bad[at].row[i]));
     cli_json_close(json);
     cli_json_list(json, "top");
-    for (uint32_t i = 0; i < j->top && ranked[i].id != WTE_NOWHERE; i++) {
+    for (uint32_t i = 0; i < j->top && ranked[i].id != WTE_NO_INDEX; i++) {
         cli_json_short(json, NULL);
         json_id(json, j, ranked[i].id);
         cli_json_f32(json, "logit", ranked[i].logit);

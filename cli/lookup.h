@@ -20,9 +20,9 @@ typedef struct lookup_job {
     cli_sink sink;
     FILE *out; /* the sink's stream */
     cli_progress bar;
-    char **unknown; /* --unknown: words without a row; their ids go on behind those of the table */
+    char **unknown; /* --oov: words without a row; their ids go on behind those of the table */
     size_t n_unknown;
-    wte_rows known;           /* rows of the table */
+    wte_row_source known;     /* rows of the table */
     wte_model_table extended; /* what `table` is then: theirs are behind these */
 } lookup_job;
 

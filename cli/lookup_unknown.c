@@ -1,4 +1,4 @@
-/* wte lookup --unknown: words that a fastText model has no row for get ids behind those of its
+/* wte lookup --oov: words that a fastText model has no row for get ids behind those of its
  * table, and vectors made of their n-grams. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +9,16 @@
 static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out, wte_error *err)
 {
     const lookup_job *job = ctx;
-    const wte_rows *known = &job->known;
+    const wte_row_source *known = &job->known;
     float *row = out;
     for (size_t i = 0; i < n; i++, row += known->cols) {
         wte_status status;
         if (ids[i] < known->rows) {
-            status = wte_rows_read(known, ids[i], row, err);
+            status = wte_row_source_read(known, ids[i], row, err);
         } else {
             const char *word = job->unknown[ids[i] - known->rows];
             status =
-                wte_file_unknown_word(wte_model_file(job->model), word, strlen(word), row, err);
+                wte_fasttext_oov_vector(wte_model_file(job->model), word, strlen(word), row, err);
         }
         if (status != WTE_OK) return status;
     }
@@ -65,11 +65,11 @@ int lookup_unknown(lookup_job *job, char **words, size_t n, int64_t *ids)
         }
         ids[i] = (int64_t)id;
     }
-    job->extended.source = (wte_rows){ .rows = job->known.rows + job->n_unknown,
-                                       .cols = job->known.cols,
-                                       .dtype = WTE_F32,
-                                       .read_rows = read_rows,
-                                       .ctx = job };
+    job->extended.source = (wte_row_source){ .rows = job->known.rows + job->n_unknown,
+                                             .cols = job->known.cols,
+                                             .dtype = WTE_F32,
+                                             .read_rows = read_rows,
+                                             .ctx = job };
     job->table = &job->extended;
     return CLI_DONE;
 }

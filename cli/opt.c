@@ -67,11 +67,31 @@ const cli_option *cli_option_at(const cli_command *command, size_t i)
     return NULL;
 }
 
+/* Former names of options, still accepted and not shown. */
+static const struct {
+    const char *command, *former, *name;
+} former_names[] = {
+    { "diagnose", "got", "observed" }, { "eval", "spaced", "leading-space" },
+    { "lookup", "unknown", "oov" },    { "train", "head", "output-layer" },
+    { "train", "no-lines", "no-eos" }, { "train", "report-every", "log-every" },
+    { "train", "start", "init-from" }, { "train", "valid-share", "valid-fraction" },
+    { "train", "warm-up", "warmup" },
+};
+
+static bool is_name(const char *name, const char *text, size_t n)
+{
+    return strlen(name) == n && memcmp(name, text, n) == 0;
+}
+
 static const cli_option *find_option(const cli_command *command, const char *name, size_t n)
 {
     const cli_option *o;
     for (size_t i = 0; (o = cli_option_at(command, i)); i++)
-        if (strlen(o->name) == n && memcmp(o->name, name, n) == 0) return o;
+        if (is_name(o->name, name, n)) return o;
+    for (size_t i = 0; i < sizeof former_names / sizeof *former_names; i++)
+        if (strcmp(former_names[i].command, command->name) == 0 &&
+            is_name(former_names[i].former, name, n))
+            return find_option(command, former_names[i].name, strlen(former_names[i].name));
     return NULL;
 }
 

@@ -222,7 +222,7 @@ int cli_pool(cli *c, wte_pool **out)
     wte_status status = wte_pool_create((uint32_t)threads, &c->pool, &err);
     if (status != WTE_OK) return cli_fail(c, status, CLI_SIDE_TYPED, &err);
     *out = c->pool;
-    const uint32_t made = wte_pool_threads(c->pool);
+    const uint32_t made = wte_pool_n_threads(c->pool);
     if (made < threads)
         cli_note(c,
                  "%" PRIu64 " threads wanted, but the system starts only %" PRIu32 "; using those",

@@ -115,7 +115,7 @@ static int sweep_folder(cli *c, const char *folder)
     char path[4096];
     for (const char *const *name = c->command->files; name && *name; name++)
         if (**name && cli_path_in(c, folder, *name, path) == CLI_DONE)
-            removed += wte_writer_sweep(path);
+            removed += wte_writer_remove_stale(path);
     if (removed && c->verbose)
         cli_note(c, "%s: %" PRIu64 " file%s removed that a killed run had left half written",
                  folder, removed, removed == 1 ? "" : "s");

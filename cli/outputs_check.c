@@ -153,8 +153,8 @@ int cli_outputs_check_model(const cli *c, const wte_model *m)
     const wte_vocab *vocab = wte_model_vocab(m);
     int code = CLI_DONE;
     if (!c->outputs) return CLI_DONE;
-    for (uint32_t i = 0; file && i < wte_file_parts(file) && !code; i++)
-        code = check_path(c, wte_file_part_path(file, i));
+    for (uint32_t i = 0; file && i < wte_file_n_shards(file) && !code; i++)
+        code = check_path(c, wte_file_shard_path(file, i));
     if (!code && config && *config->path) code = check_path(c, config->path);
     if (!code && vocab) code = check_path(c, wte_vocab_path(vocab));
     return code;

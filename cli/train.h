@@ -7,8 +7,8 @@
 #include <wte/corpus.h>
 #include <wte/model.h>
 
-#include "curve.h"
 #include "json.h"
+#include "loss_svg.h"
 #include "opt.h"
 
 typedef struct cli_train_method {
@@ -20,15 +20,15 @@ typedef struct cli_train_method {
 
 extern const cli_train_method cli_train_skip_gram, cli_train_cbow, cli_train_lm;
 
-/* A corpus as the options --ids-type, --no-lines, --min-count and --max-words say, with the words
+/* A corpus as the options --ids-type, --no-eos, --min-count and --max-words say, with the words
  * of `words`, or of `vocab`, unless both are NULL; without words, ids are below `rows` unless that
  * is 0. 0, or the exit code after a message. */
 int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, const wte_vocab *vocab,
                      uint64_t rows, wte_corpus **out);
-/* The model that --start names, or NULL: rows of its input table that have a word, and these. A
+/* The model that --init-from names, or NULL: rows of its input table that have a word, and these. A
  * corpus of ids needs no words: where there is no vocabulary, *vocab is NULL and all rows are
  * taken. Both live as long as the model. 0, or the exit code after a message. */
-int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_rows *rows,
+int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_row_source *rows,
                     const wte_vocab **vocab);
 /* A checkpoint of an earlier run is not lost by mistake: CLI_USAGE after a message when there is
  * one and --resume does not go on from it. */
@@ -40,7 +40,7 @@ int cli_train_vocab(const cli *c, const char *folder, const wte_token_list *word
 
 /* Progress: a line on stderr, with --json a record a line on stdout, and points for the picture. */
 typedef struct cli_train_log {
-    wte_train_watch watch; /* what trainers are given */
+    wte_train_callback watch; /* what trainers are given */
     const cli *c;
     cli_curve_line loss, valid; /* over words */
     wte_train_status last;

@@ -21,7 +21,7 @@ int cli_train_corpus(cli *c, const char *path, const wte_token_list *words, cons
     cli_progress progress;
     wte_error err;
     opt.ids_type = ids_type_of(cli_text(c, "ids-type"));
-    opt.no_lines = cli_given(c, "no-lines");
+    opt.no_eos = cli_given(c, "no-eos");
     cli_unsigned(c, "min-count", 5, &opt.min_count);
     cli_unsigned(c, "max-words", 0, &opt.max_words);
     opt.vocab = words;
@@ -46,10 +46,10 @@ static int check_start(cli *c, const char *path, const wte_model_table *input)
                         path, input->source.rows);
 }
 
-int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_rows *rows,
+int cli_train_start(cli *c, const char *corpus, wte_model **out, wte_row_source *rows,
                     const wte_vocab **vocab)
 {
-    const char *path = cli_text(c, "start");
+    const char *path = cli_text(c, "init-from");
     const wte_model_table *input;
     wte_model_options opt = WTE_MODEL_OPTIONS_INIT;
     wte_file_options file;

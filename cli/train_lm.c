@@ -20,7 +20,7 @@ typedef struct run {
     const char *folder;
     char checkpoint[4096];
     wte_model *start;
-    wte_rows start_rows;
+    wte_row_source start_rows;
     wte_corpus *corpus, *valid;
     wte_lm *lm;
     wte_lm_options opt;
@@ -42,8 +42,8 @@ static int read_numbers(run *r)
     } counts[] = {
         { "dim", &o->dim, false },         { "epochs", &o->epochs, false },
         { "context", &o->context, false }, { "hidden", &o->hidden, false },
-        { "batch", &o->batch, false },     { "report-every", &o->report_every, false },
-        { "warm-up", &o->warmup, true },   { "valid-every", &o->valid_every, false },
+        { "batch", &o->batch, false },     { "log-every", &o->log_every, false },
+        { "warmup", &o->warmup, true },    { "valid-every", &o->valid_every, false },
         { "seed", &o->seed, true },        { "patience", &o->patience, false },
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -67,10 +67,12 @@ static int read_validation(run *r)
 {
     const cli *c = r->c;
     double share;
-    if (cli_real(c, "valid-share", 0, &share)) {
-        if (cli_given(c, "valid")) return cli_usage(c, "--valid and --valid-share are two texts");
+    if (cli_real(c, "valid-fraction", 0, &share)) {
+        if (cli_given(c, "valid"))
+            return cli_usage(c, "--valid and --valid-fraction are two texts");
         if (!(share > 0 && share <= 0.5))
-            return cli_refuse_value(c, "valid-share", "a share above 0 and at most 0.5 is needed");
+            return cli_refuse_value(c, "valid-fraction",
+                                    "a share above 0 and at most 0.5 is needed");
         if (share < 1e-6) share = 1e-6;
         r->opt.hold_out = (uint64_t)floor(1 / share + 0.5);
         const double held = 1 / (double)r->opt.hold_out;
@@ -81,7 +83,8 @@ static int read_validation(run *r)
         static const char *const idle[] = { "patience", "valid-every" };
         for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
             if (cli_given(c, idle[i]))
-                return cli_usage(c, "--%s says nothing without --valid or --valid-share", idle[i]);
+                return cli_usage(c, "--%s says nothing without --valid or --valid-fraction",
+                                 idle[i]);
     }
     return CLI_DONE;
 }
@@ -98,7 +101,7 @@ static int read_kinds(run *r)
                        { "sgd", WTE_OPTIM_SGD } };
     const cli *c = r->c;
     const char *optimizer = cli_text(c, "optimizer"), *schedule = cli_text(c, "schedule");
-    const char *head = cli_text(c, "head");
+    const char *head = cli_text(c, "output-layer");
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
         if (strcmp(optimizer, optimizers[i].name) == 0) r->opt.optim = optimizers[i].kind;
     if (strcmp(schedule, "linear") == 0) r->opt.schedule = WTE_LM_LINEAR;
@@ -107,7 +110,7 @@ static int read_kinds(run *r)
     r->opt.tied = strncmp(head, "untied", 6) != 0;
     r->opt.resume = cli_given(c, "resume");
     if (!r->opt.projected && cli_given(c, "projection-decay"))
-        return cli_usage(c, "--projection-decay says nothing about --head '%s'", head);
+        return cli_usage(c, "--projection-decay says nothing about --output-layer '%s'", head);
     if (r->opt.optim != WTE_OPTIM_SGD && cli_given(c, "momentum"))
         return cli_usage(c, "--momentum says nothing about --optimizer '%s'", optimizer);
     return cli_pool(r->c, &r->opt.pool);
@@ -150,7 +153,7 @@ static int open_texts(run *r, const char *corpus)
     int code = cli_train_start(r->c, corpus, &r->start, &r->start_rows, &vocab);
     if (code) return code;
     if (r->start) {
-        r->opt.start = &r->start_rows;
+        r->opt.init_from = &r->start_rows;
         if (r->opt.dim == 0) r->opt.dim = r->start_rows.cols;
     }
     code = cli_train_corpus(r->c, corpus, NULL, vocab, r->start_rows.rows, &r->corpus);
@@ -165,7 +168,7 @@ static int tell_plan(run *r, const wte_lm_info *plan)
     wte_corpus_get(r->corpus, &corpus);
     cli_note(r->c, "%s words of the text, %s different ones kept, %s not known",
              cli_grouped(a, corpus.tokens), cli_grouped(b, corpus.words),
-             cli_grouped(d, corpus.unknown));
+             cli_grouped(d, corpus.oov));
     cli_note(r->c, "%" PRIu64 " x %" PRIu64 ", %s parameters, %s of memory", plan->rows, plan->dim,
              cli_grouped(a, plan->parameters), cli_size(b, plan->bytes));
     const uint64_t shown = plan->rows * plan->dim;
@@ -200,7 +203,7 @@ static int make(run *r, const char *corpus)
 static void show_table(const run *r)
 {
     const wte_token_list *words = wte_corpus_words(r->corpus);
-    wte_rows rows;
+    wte_row_source rows;
     if (wte_lm_tensor(r->lm, 0, NULL, &rows, NULL) != WTE_OK) return;
     const float *row = rows.data;
     for (uint64_t i = 0; i < rows.rows; i++, row += rows.cols) {
@@ -227,7 +230,7 @@ static bool report(void *ctx, const wte_train_status *now)
     return r->log.watch.report(r->log.watch.ctx, now);
 }
 
-static const char *end_text(wte_lm_end end)
+static const char *end_text(wte_lm_stop_reason end)
 {
     switch (end) {
     case WTE_LM_PATIENCE: return "no better validation";
@@ -243,7 +246,7 @@ static void print_json(const run *r, const wte_lm_info *info)
     cli_json j;
     cli_json_begin_line(&j, stdout, "wte.train/1");
     cli_json_text(&j, "event", "end");
-    cli_json_text(&j, "why", end_text(info->end));
+    cli_json_text(&j, "why", end_text(info->stop_reason));
     cli_json_bytes(&j, "folder", r->folder, strlen(r->folder));
     cli_json_unsigned(&j, "rows", info->rows);
     cli_json_unsigned(&j, "dim", info->dim);
@@ -270,7 +273,7 @@ static void print_text(const run *r, const wte_lm_info *info)
            " steps, loss %.4f",
            info->rows, info->dim, r->opt.tied ? "tied" : "untied",
            r->opt.projected ? " projected" : "", cli_grouped(parameters, info->parameters),
-           end_text(info->end), info->step, info->train_loss);
+           end_text(info->stop_reason), info->step, info->train_loss);
     if (info->best_step)
         printf(", validation %.4f (perplexity %.2f) at step %" PRIu64, info->best_loss,
                exp(info->best_loss), info->best_step);
@@ -286,13 +289,13 @@ static int save(run *r)
     wte_corpus_get(r->corpus, &corpus);
     const wte_status status = wte_lm_save_to(r->lm, cli_outputs_transaction(r->c), r->folder, &err);
     if (status != WTE_OK) return cli_fail(r->c, status, CLI_SIDE_OUTPUT, &err);
-    const char *more = info.unknown == corpus.words ? "<unk>" : NULL;
+    const char *more = info.oov == corpus.words ? "<unk>" : NULL;
     int code = cli_train_vocab(r->c, r->folder, wte_corpus_words(r->corpus), more);
     if (!code) code = cli_train_log_picture(&r->log, r->folder, "Language model");
     if (!code) code = cli_outputs_commit(r->c);
     if (code) return code;
     /* the result is there; a run that is out of time may be gone on with */
-    if (info.end != WTE_LM_TIME) (void)unlink(r->checkpoint);
+    if (info.stop_reason != WTE_LM_TIME) (void)unlink(r->checkpoint);
     if (r->trainable)
         cli_note(r->c, "%" PRIu64 " rows of the input table have changed%s",
                  wte_lm_changed(r->lm, NULL), r->opt.resume ? " since the checkpoint" : "");
@@ -316,7 +319,7 @@ static int train(run *r, const char *corpus)
         puts("step 0");
         show_table(r);
     }
-    const wte_train_watch watch = { report, r };
+    const wte_train_callback watch = { report, r };
     const wte_status status = wte_lm_train(r->lm, &watch, &err);
     cli_train_log_stop(&r->log);
     if (status != WTE_OK)
@@ -341,7 +344,7 @@ static int run_lm(cli *c, const char *corpus, const char *folder)
     return code;
 }
 
-static const char *const own[] = { "head",
+static const char *const own[] = { "output-layer",
                                    "context",
                                    "hidden",
                                    "projection-decay",
@@ -349,15 +352,15 @@ static const char *const own[] = { "head",
                                    "momentum",
                                    "weight-decay",
                                    "schedule",
-                                   "warm-up",
+                                   "warmup",
                                    "batch",
                                    "clip",
                                    "valid",
-                                   "valid-share",
+                                   "valid-fraction",
                                    "valid-every",
                                    "patience",
                                    "train-ids",
-                                   "report-every",
+                                   "log-every",
                                    "show-table",
                                    NULL };
 const cli_train_method cli_train_lm = { "lm", own, run_lm };

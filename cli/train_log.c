@@ -69,7 +69,7 @@ static bool take_report(void *ctx, const wte_train_status *s)
 
 void cli_train_log_start(cli_train_log *log, const cli *c)
 {
-    log->watch = (wte_train_watch){ take_report, log };
+    log->watch = (wte_train_callback){ take_report, log };
     log->c = c;
     cli_curve_start(&log->loss, "training loss");
     cli_curve_start(&log->valid, "validation loss");

@@ -14,8 +14,7 @@ int main(void)
     init.seed = 123;
     wte_status status = wte_table_create(6, 3, WTE_F32, NULL, &table, &err);
     if (status == WTE_OK) status = wte_table_init(table, &init, &err);
-    if (status == WTE_OK)
-        status = wte_lookup_rows(wte_table_source(table), ids, NULL, vector, 0, &err);
+    if (status == WTE_OK) status = wte_lookup(wte_table_source(table), ids, NULL, vector, 0, &err);
     for (int i = 0; i < 4; i++)
         printf("id %d -> [%7.4f %7.4f %7.4f]\n", (int)id[i], (double)vector[i][0],
                (double)vector[i][1], (double)vector[i][2]);

@@ -1,6 +1,6 @@
 /* Ids to vectors in one call: opens a model, looks up four ids, prints one row a line. The part
- * between the two markers stands in README.md, line for line; tools/check_install.sh builds this
- * file against an installed library.
+ * between the two markers stands in README.md, line for line; scripts/dev/check_install.sh builds
+ * this file against an installed library.
  *
  * usage: quickstart [MODEL]
  */
@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     if (wte_model_open(path, NULL, &model, &err) == WTE_OK &&
         wte_model_input(model, &table, &err) == WTE_OK &&
         (rows = calloc(table->dim, 4 * sizeof *rows)) != NULL &&
-        wte_lookup_rows(&table->source, ids, &options, rows, 0, &err) == WTE_OK) {
+        wte_lookup(&table->source, ids, &options, rows, 0, &err) == WTE_OK) {
         for (uint64_t i = 0; i < 4 * table->dim; i++)
             printf("%7.4f%c", (double)rows[i], (i + 1) % table->dim ? ' ' : '\n');
     } else {

@@ -60,7 +60,7 @@ static inline void fuzz_memory_init(fuzz_memory *m)
 static inline void fuzz_check_error(const wte_error *err, wte_status status, uint64_t size)
 {
     HOLDS(status != WTE_OK && err->status == (int32_t)status);
-    HOLDS(err->where <= size || err->where == WTE_NOWHERE);
+    HOLDS(err->where <= size || err->where == WTE_NO_INDEX);
     size_t n = 0;
     for (; n < sizeof err->message && err->message[n]; n++) HOLDS((uint8_t)err->message[n] >= ' ');
     HOLDS(n > 0 && n < sizeof err->message);

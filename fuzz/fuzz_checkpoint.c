@@ -3,7 +3,7 @@
  *
  * Properties: a run that is resumed is no further than its end, and goes on without a fault or
  * ends with a good error; nothing leaks. */
-#include <wte/words.h>
+#include <wte/wordvec.h>
 
 #include "../tests/small_lm.h"
 #include "folder.h"
@@ -29,9 +29,9 @@ static bool count_down(void *ctx, const wte_train_status *now)
     return *left && --*left;
 }
 
-static wte_words_options words_options(const wte_allocator *a)
+static wte_wordvec_options words_options(const wte_allocator *a)
 {
-    wte_words_options o = WTE_WORDS_OPTIONS_INIT;
+    wte_wordvec_options o = WTE_WORDVEC_OPTIONS_INIT;
     o.dim = 3;
     o.window = 2;
     o.epochs = 2;
@@ -50,7 +50,7 @@ static wte_lm_options saved_lm_options(const wte_allocator *a, bool tied)
     o.hidden = 4;
     o.hold_out = 4;
     o.valid_every = 2;
-    o.report_every = 1;
+    o.log_every = 1;
     o.checkpoint_every = 2;
     o.checkpoint = fuzz_path("checkpoint");
     o.allocator = a;
@@ -60,19 +60,19 @@ static wte_lm_options saved_lm_options(const wte_allocator *a, bool tied)
 /* Makes a run, or resumes it, and lets it go on for a while. */
 static wte_status run_words(const wte_allocator *a, bool resume, wte_error *err)
 {
-    wte_words_options o = words_options(a);
+    wte_wordvec_options o = words_options(a);
     uint32_t left = 1;
-    const wte_train_watch watch = { count_down, &left };
-    wte_words_info info;
-    wte_words *w;
+    const wte_train_callback watch = { count_down, &left };
+    wte_wordvec_info info;
+    wte_wordvec *w;
     o.resume = resume;
-    wte_status status = wte_words_create(corpus, &o, &w, err);
+    wte_status status = wte_wordvec_create(corpus, &o, &w, err);
     if (status == WTE_OK) {
-        wte_words_get(w, &info);
+        wte_wordvec_get(w, &info);
         HOLDS(info.total == WORD_TOTALS && info.done <= info.total);
-        status = wte_words_train(w, &watch, err);
+        status = wte_wordvec_train(w, &watch, err);
     }
-    wte_words_free(w);
+    wte_wordvec_free(w);
     return status;
 }
 
@@ -80,7 +80,7 @@ static wte_status run_lm(const wte_allocator *a, bool tied, bool resume, wte_err
 {
     wte_lm_options o = saved_lm_options(a, tied);
     uint32_t left = MOST_STEPS;
-    const wte_train_watch watch = { count_down, &left };
+    const wte_train_callback watch = { count_down, &left };
     wte_lm_info info;
     wte_lm *lm;
     o.resume = resume;

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wte_status status = wte__config_parse(&one, data, size, "fuzz", &arena, &err);
     if (status == WTE_OK) {
         if (wte__config_parse(&two, data, size, "fuzz", &arena, &err) != WTE_OK) abort();
-        if (wte__factor_finish(&one, WTE_BF16, 8, &arena, &err) != WTE_OK) abort();
+        if (wte__embed_scale_finish(&one, WTE_BF16, 8, &arena, &err) != WTE_OK) abort();
         check(&one);
         if (one.said.vocab_size != two.said.vocab_size || one.said.tied != two.said.tied ||
             strcmp(one.said.tie_rule, two.said.tie_rule) != 0)

@@ -7,7 +7,7 @@
 #include <wte/corpus.h>
 
 #include "folder.h"
-#include "learn/corpus.h"
+#include "train/corpus.h"
 
 #define MOST_WORDS 65536u
 
@@ -59,7 +59,7 @@ static void check_counts(const wte_corpus *c, const wte_corpus_info *info)
         sum += counts[i];
         if (bytes != 4 || memcmp(word, "</s>", 4) != 0) known += counts[i];
     }
-    HOLDS(known > 0 && sum + info->unknown == info->tokens && info->invalid <= info->tokens);
+    HOLDS(known > 0 && sum + info->oov == info->tokens && info->invalid <= info->tokens);
     for (size_t i = 0; i < whole.n; i++) {
         HOLDS(whole.ids[i] == WTE_CORPUS_UNKNOWN || whole.ids[i] < info->words);
         if (whole.ids[i] != WTE_CORPUS_UNKNOWN) sum--;
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_write("corpus", data + 3, size - 3);
     opt.allocator = &memory.allocator;
     opt.ids_type = types[data[0] % 5];
-    opt.no_lines = data[0] / 5 % 2;
+    opt.no_eos = data[0] / 5 % 2;
     opt.min_count = data[0] / 10 % 4;
     opt.max_words = data[1] % 8 ? 0 : data[1] / 8;
     const wte_status status = wte_corpus_open(fuzz_path("corpus"), &opt, &c, &err);

@@ -88,7 +88,7 @@ static void check_analogies(const wte_analogies *a)
 {
     uint64_t next = 0;
     HOLDS(wte_analogies_count(a) > 0);
-    for (uint64_t s = 0; s < wte_analogies_sections(a); s++) {
+    for (uint64_t s = 0; s < wte_analogies_n_sections(a); s++) {
         const wte_analogy_section *section = wte_analogies_section(a, s);
         HOLDS(section->first == next && section->count <= wte_analogies_count(a) - next);
         for (uint64_t i = 0; i < section->count; i++)

@@ -9,10 +9,10 @@
 
 #define MOST_NGRAMS 2000u
 
-/* The vector from rows of the tensor; of an unknown word (WTE_NOWHERE) without one of its own.
+/* The vector from rows of the tensor; of an unknown word (WTE_NO_INDEX) without one of its own.
  * False when it takes too long. */
-static bool vector_of(const wte_file *f, const wte_rows *input, uint64_t word, wte_bytes text,
-                      float *out)
+static bool vector_of(const wte_file *f, const wte_row_source *input, uint64_t word,
+                      wte__bytes text, float *out)
 {
     const wte__fasttext *t = f->made;
     const bool end = text.size == 4 && memcmp(text.data, "</s>", 4) == 0;
@@ -23,9 +23,9 @@ static bool vector_of(const wte_file *f, const wte_rows *input, uint64_t word, w
     HOLDS(row != NULL);
     for (size_t c = 0; c < dim; c++) out[c] = 0;
     wte__ngrams_start(&it, &t->ngrams, text);
-    bool more = word != WTE_NOWHERE || (!end && wte__ngrams_next(&it, &id));
+    bool more = word != WTE_NO_INDEX || (!end && wte__ngrams_next(&it, &id));
     while (more && n < MOST_NGRAMS) {
-        HOLDS(id < input->rows && wte_rows_read(input, id, row, NULL) == WTE_OK);
+        HOLDS(id < input->rows && wte_row_source_read(input, id, row, NULL) == WTE_OK);
         for (size_t c = 0; c < dim; c++) out[c] += row[c];
         n++;
         more = !end && wte__ngrams_next(&it, &id);
@@ -46,35 +46,35 @@ static bool same_numbers(const float *a, const float *b, size_t n)
     return true;
 }
 
-static void check_vectors(const wte_file *f, wte_bytes data)
+static void check_vectors(const wte_file *f, wte__bytes data)
 {
-    wte_rows vectors, input;
-    HOLDS(wte_file_rows(f, 0, &vectors, NULL) == WTE_OK);
-    HOLDS(wte_file_rows(f, 1, &input, NULL) == WTE_OK);
+    wte_row_source vectors, input;
+    HOLDS(wte_file_row_source(f, 0, &vectors, NULL) == WTE_OK);
+    HOLDS(wte_file_row_source(f, 1, &input, NULL) == WTE_OK);
     HOLDS(vectors.cols == input.cols && vectors.rows <= input.rows);
     if (vectors.cols > 4096) return;
     float *want = malloc(2 * (size_t)vectors.cols * sizeof *want), *got = want + vectors.cols;
     HOLDS(want != NULL);
     for (uint64_t i = 0; i < vectors.rows && i < FUZZ_ROWS; i++) {
         const uint64_t word = i * 7 % vectors.rows;
-        const wte_status status = wte_rows_read(&vectors, word, got, NULL);
-        const wte_bytes text = wte__token_list_text(&f->tokens, word);
+        const wte_status status = wte_row_source_read(&vectors, word, got, NULL);
+        const wte__bytes text = wte__token_list_text(&f->tokens, word);
         if (status == WTE_E_LIMIT || !vector_of(f, &input, word, text, want)) continue;
         HOLDS(status == WTE_OK && same_numbers(got, want, (size_t)vectors.cols));
     }
-    const wte_bytes text = { data.data + data.size / 2, data.size - data.size / 2 };
+    const wte__bytes text = { data.data + data.size / 2, data.size - data.size / 2 };
     const char *word = (const char *)text.data;
-    const wte_status status = wte_file_unknown_word(f, word, text.size, got, NULL);
-    if (status != WTE_E_LIMIT && vector_of(f, &input, WTE_NOWHERE, text, want))
+    const wte_status status = wte_fasttext_oov_vector(f, word, text.size, got, NULL);
+    if (status != WTE_E_LIMIT && vector_of(f, &input, WTE_NO_INDEX, text, want))
         HOLDS(status == WTE_OK && same_numbers(got, want, (size_t)vectors.cols));
     free(want);
 }
 
-static void check_tensors(const wte_file *f, wte_bytes data)
+static void check_tensors(const wte_file *f, wte__bytes data)
 {
     uint64_t end = 0;
     wte_tensor t;
-    HOLDS(wte_file_tensors(f) == 3);
+    HOLDS(wte_file_n_tensors(f) == 3);
     for (uint64_t i = 0; i < 3; i++) {
         HOLDS(wte_file_tensor(f, i, &t, NULL) == WTE_OK);
         HOLDS(t.offset >= end && t.bytes <= data.size && t.offset <= data.size - t.bytes);
@@ -93,8 +93,8 @@ static void check_tensors(const wte_file *f, wte_bytes data)
 static void check_file(const wte_file *f, const uint8_t *data, size_t size)
 {
     if (wte_file_format(f) != WTE_FORMAT_FASTTEXT) return;
-    check_tensors(f, (wte_bytes){ data, size });
-    check_vectors(f, (wte_bytes){ data, size });
+    check_tensors(f, (wte__bytes){ data, size });
+    check_vectors(f, (wte__bytes){ data, size });
 }
 
 /* Magic number and version are given, sizes are small, what follows is the input's. */

@@ -20,16 +20,16 @@ static void check_bytes_of(const wte_tensor *t)
         return;
     }
     HOLDS((t->dtype == WTE_DTYPE_NONE) == (t->block != WTE_BLOCK_NONE));
-    HOLDS(each > 0 && wte_shape_bytes(t->shape, t->rank, 1, &elements));
+    HOLDS(each > 0 && wte__shape_bytes(t->shape, t->rank, 1, &elements));
     HOLDS(elements % per == 0 && elements / per * each == t->bytes);
 }
 
 static void check_rows(const wte_file *f, uint64_t i, bool foreign)
 {
     enum { ROWS = 20 }; /* more than are decoded out of a map */
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err = { 0 };
-    const wte_status status = wte_file_rows(f, i, &rows, &err);
+    const wte_status status = wte_file_row_source(f, i, &rows, &err);
     if (status != WTE_OK) {
         HOLDS(status == (foreign ? WTE_E_UNSUPPORTED : WTE_E_SHAPE));
         return;
@@ -47,7 +47,7 @@ static void check_rows(const wte_file *f, uint64_t i, bool foreign)
     for (uint64_t k = 0; k < n; k++)
         HOLDS(memcmp(block + (n - 1 - k) * size, single + k * size, (size_t)size) == 0);
     for (uint64_t k = 0; k < n && k < 3; k++) {
-        HOLDS(wte_rows_read(&rows, ids[k], single, &err) == WTE_OK);
+        HOLDS(wte_row_source_read(&rows, ids[k], single, &err) == WTE_OK);
         HOLDS(memcmp(block + (n - 1 - k) * size, single, (size_t)size) == 0);
     }
     free(block);
@@ -57,7 +57,7 @@ static void check_rows(const wte_file *f, uint64_t i, bool foreign)
 static void check_tensors(const wte_file *f, uint64_t size)
 {
     uint64_t end = 0;
-    for (uint64_t i = 0; i < wte_file_tensors(f); i++) {
+    for (uint64_t i = 0; i < wte_file_n_tensors(f); i++) {
         wte_tensor t;
         wte_error err = { 0 };
         uint64_t found = 0;
@@ -82,7 +82,7 @@ static void check_tokens(const wte_file *f, uint64_t size)
     }
     uint64_t bytes = 0;
     for (uint64_t i = 0; i < tokens->n; i++) {
-        const wte_bytes text = wte__token_list_text(tokens, i);
+        const wte__bytes text = wte__token_list_text(tokens, i);
         HOLDS(text.data != NULL && tokens->tag[i] >= WTE_TAG_NORMAL &&
               tokens->tag[i] <= WTE_TAG_BYTE);
         bytes += text.size;

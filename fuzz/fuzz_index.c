@@ -79,7 +79,7 @@ static void write_torch(const shard *s, size_t number)
 
 static const shard *shard_of(const wte_file *f, uint32_t part)
 {
-    const char *path = wte_file_part_path(f, part);
+    const char *path = wte_file_shard_path(f, part);
     const shard *found = NULL;
     for (size_t i = 0; path && i < N_SHARDS; i++) {
         const size_t n = strlen(path), k = strlen(shards[i].name);
@@ -92,7 +92,7 @@ static const shard *shard_of(const wte_file *f, uint32_t part)
 /* The bytes of a tensor are those that its shard has under its name. */
 static void check_bytes(const wte_file *f, const wte_tensor *t, const uint8_t got[6])
 {
-    const shard *s = shard_of(f, t->part);
+    const shard *s = shard_of(f, t->shard);
     uint32_t k = 0;
     while (k < s->n && strcmp(s->tensors[k], t->name) != 0) k++;
     HOLDS(k < s->n && t->bytes == 6);
@@ -101,7 +101,7 @@ static void check_bytes(const wte_file *f, const wte_tensor *t, const uint8_t go
 
 static void check_file(const wte_file *f, const uint8_t *data, size_t size)
 {
-    const uint64_t listed = wte_file_tensors(f), strays = wte_file_strays(f);
+    const uint64_t listed = wte_file_n_tensors(f), strays = wte_file_n_unlisted_tensors(f);
     const bool torch = wte_file_format(f) == WTE_FORMAT_TORCH_INDEX;
     wte_error err = { 0 };
     uint64_t all = 0, found;
@@ -109,8 +109,8 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
     (void)size;
     /* a line that ends in a number may be a word's vector */
     if (!torch && wte_file_format(f) != WTE_FORMAT_SAFETENSORS_INDEX) return;
-    HOLDS(listed > 0 && wte_file_parts(f) <= listed);
-    for (uint32_t i = 0; i < wte_file_parts(f); i++) {
+    HOLDS(listed > 0 && wte_file_n_shards(f) <= listed);
+    for (uint32_t i = 0; i < wte_file_n_shards(f); i++) {
         HOLDS(shard_of(f, i)->torch == torch);
         all += shard_of(f, i)->n;
     }
@@ -125,10 +125,10 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
     }
     for (uint64_t i = 0; i < strays; i++) {
         wte_tensor t, listed_one;
-        HOLDS(wte_file_stray(f, i, &t, &err) == WTE_OK);
+        HOLDS(wte_file_unlisted_tensor(f, i, &t, &err) == WTE_OK);
         if (wte_file_find(f, t.name, t.name_bytes, &found, &err) != WTE_OK) continue;
         HOLDS(wte_file_tensor(f, found, &listed_one, &err) == WTE_OK);
-        HOLDS(listed_one.part != t.part);
+        HOLDS(listed_one.shard != t.shard);
     }
 }
 

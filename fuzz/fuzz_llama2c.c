@@ -20,21 +20,21 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
     if (wte_file_format(f) != WTE_FORMAT_LLAMA2C) return;
     HOLDS(size > 28);
     uint64_t at = header_bytes(data), number;
-    for (uint64_t i = 0; i < wte_file_tensors(f); i++) {
+    for (uint64_t i = 0; i < wte_file_n_tensors(f); i++) {
         wte_tensor t;
         uint64_t bytes;
         HOLDS(wte_file_tensor(f, i, &t, &err) == WTE_OK);
         HOLDS(t.dtype == WTE_F32 && t.offset == at);
-        HOLDS(wte_shape_bytes(t.shape, t.rank, 4, &bytes) && bytes == t.bytes);
+        HOLDS(wte__shape_bytes(t.shape, t.rank, 4, &bytes) && bytes == t.bytes);
         at += bytes;
     }
     HOLDS(at == size);
-    wte_rows rows;
+    wte_row_source rows;
     wte_tensor table;
     uint8_t row[4096];
     HOLDS(wte_file_find(f, "token_embedding_table", 21, &number, &err) == WTE_OK);
     HOLDS(wte_file_tensor(f, number, &table, &err) == WTE_OK);
-    HOLDS(wte_file_rows(f, number, &rows, &err) == WTE_OK);
+    HOLDS(wte_file_row_source(f, number, &rows, &err) == WTE_OK);
     for (uint64_t k = 0; k < rows.rows && rows.row_bytes <= sizeof row && k < 8; k++) {
         HOLDS(rows.read_block(rows.ctx, k, 1, row, &err) == WTE_OK);
         HOLDS(memcmp(row, data + table.offset + k * rows.row_bytes, rows.row_bytes) == 0);

@@ -30,10 +30,10 @@ static void numbers_of(const uint8_t *data, uint64_t n[TENSORS])
 
 static void check_rows(const wte_file *f, const uint8_t *data, const wte_tensor *t)
 {
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err = { 0 };
     uint8_t row[4096];
-    HOLDS(wte_file_rows(f, 0, &rows, &err) == WTE_OK);
+    HOLDS(wte_file_row_source(f, 0, &rows, &err) == WTE_OK);
     HOLDS(rows.rows == t->shape[0] && rows.cols == t->shape[1]);
     for (uint64_t k = 0; k < rows.rows && rows.row_bytes <= sizeof row && k < 8; k++) {
         HOLDS(rows.read_block(rows.ctx, k, 1, row, &err) == WTE_OK);
@@ -46,7 +46,7 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
     uint64_t at = HEADER, n[TENSORS], found;
     wte_error err = { 0 };
     if (wte_file_format(f) != WTE_FORMAT_LLMC) return;
-    HOLDS(size > HEADER && wte_file_tensors(f) == TENSORS);
+    HOLDS(size > HEADER && wte_file_n_tensors(f) == TENSORS);
     HOLDS(field(data, 3) <= field(data, 7));
     numbers_of(data, n);
     for (uint64_t i = 0; i < TENSORS; i++) {
@@ -54,7 +54,7 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
         uint64_t bytes;
         HOLDS(wte_file_tensor(f, i, &t, &err) == WTE_OK);
         HOLDS(t.dtype == (field(data, 1) == 3 ? WTE_F32 : WTE_BF16));
-        HOLDS(wte_shape_bytes(t.shape, t.rank, wte_dtype_bytes(t.dtype), &bytes));
+        HOLDS(wte__shape_bytes(t.shape, t.rank, wte_dtype_bytes(t.dtype), &bytes));
         HOLDS(bytes == t.bytes && bytes == n[i] * wte_dtype_bytes(t.dtype) && t.offset == at);
         HOLDS(wte_file_find(f, t.name, t.name_bytes, &found, &err) == WTE_OK && found == i);
         at += bytes;

@@ -10,8 +10,8 @@
 #include "base/checked.h"
 
 /* Element (row, col) as stored, brought into this machine's order by the plainest means. */
-static void element_at(const wte_tensor *t, const wte_rows *rows, const uint8_t *data, uint64_t row,
-                       uint64_t col, uint8_t *out)
+static void element_at(const wte_tensor *t, const wte_row_source *rows, const uint8_t *data,
+                       uint64_t row, uint64_t col, uint8_t *out)
 {
     const uint32_t element = wte_dtype_bytes(t->dtype), unit = t->dtype == WTE_C64 ? 4 : element;
     const uint64_t k = t->column_major ? col * rows->rows + row : row * rows->cols + col;
@@ -22,8 +22,8 @@ static void element_at(const wte_tensor *t, const wte_rows *rows, const uint8_t 
     }
 }
 
-static void check_row(const wte_tensor *t, const wte_rows *rows, const uint8_t *data, uint64_t row,
-                      const uint8_t *got)
+static void check_row(const wte_tensor *t, const wte_row_source *rows, const uint8_t *data,
+                      uint64_t row, const uint8_t *got)
 {
     const uint32_t element = wte_dtype_bytes(t->dtype);
     uint8_t want[16];
@@ -36,9 +36,9 @@ static void check_row(const wte_tensor *t, const wte_rows *rows, const uint8_t *
 static void check_rows(const wte_file *f, const wte_tensor *t, const uint8_t *data)
 {
     enum { ROWS = 6 };
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err = { 0 };
-    const wte_status status = wte_file_rows(f, 0, &rows, &err);
+    const wte_status status = wte_file_row_source(f, 0, &rows, &err);
     if (status != WTE_OK) {
         HOLDS(status == WTE_E_SHAPE);
         return;
@@ -92,9 +92,9 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
     wte_tensor t;
     uint64_t bytes;
     if (wte_file_format(f) != WTE_FORMAT_NPY) return;
-    HOLDS(wte_file_tensors(f) == 1 && wte_file_tensor(f, 0, &t, &err) == WTE_OK);
+    HOLDS(wte_file_n_tensors(f) == 1 && wte_file_tensor(f, 0, &t, &err) == WTE_OK);
     HOLDS(t.offset <= size && t.bytes <= size - t.offset);
-    HOLDS(wte_shape_bytes(t.shape, t.rank, wte_dtype_bytes(t.dtype), &bytes) || t.bytes == 0);
+    HOLDS(wte__shape_bytes(t.shape, t.rank, wte_dtype_bytes(t.dtype), &bytes) || t.bytes == 0);
     HOLDS(bytes == t.bytes);
     check_rows(f, &t, data);
     check_header(&t, data);

@@ -17,10 +17,10 @@ static void check_array(const wte_file *f, uint64_t i, uint64_t size)
     uint8_t last;
     HOLDS(wte_file_tensor(f, i, &t, &err) == WTE_OK);
     HOLDS(wte_file_find(f, t.name, t.name_bytes, &found, &err) == WTE_OK && found == i);
-    const uint64_t part = wte_file_part_bytes(f, t.part);
-    HOLDS(t.part < wte_file_parts(f) && t.offset <= part && t.bytes <= part - t.offset);
-    HOLDS(t.part > 0 || part == size);
-    HOLDS(wte_shape_bytes(t.shape, t.rank, wte_dtype_bytes(t.dtype), &bytes) || t.bytes == 0);
+    const uint64_t part = wte_file_shard_bytes(f, t.shard);
+    HOLDS(t.shard < wte_file_n_shards(f) && t.offset <= part && t.bytes <= part - t.offset);
+    HOLDS(t.shard > 0 || part == size);
+    HOLDS(wte__shape_bytes(t.shape, t.rank, wte_dtype_bytes(t.dtype), &bytes) || t.bytes == 0);
     HOLDS(bytes == t.bytes);
     if (t.bytes) HOLDS(wte_file_read(f, i, t.bytes - 1, &last, 1, &err) == WTE_OK);
 }
@@ -29,7 +29,7 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
 {
     (void)data;
     if (wte_file_format(f) != WTE_FORMAT_NPZ) return;
-    for (uint64_t i = 0; i < wte_file_tensors(f); i++) check_array(f, i, size);
+    for (uint64_t i = 0; i < wte_file_n_tensors(f); i++) check_array(f, i, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -113,20 +113,20 @@ static uint8_t whole_at(uint32_t number, bool by_rows, uint64_t row, uint64_t co
     return element(part, number, row * t->cols + col % t->cols);
 }
 
-static void check_place(const wte_file *f, uint64_t i, const wte_rows *rows, uint64_t row)
+static void check_place(const wte_file *f, uint64_t i, const wte_row_source *rows, uint64_t row)
 {
     uint64_t offset, bytes;
     wte_error err = { 0 };
     uint8_t want[64], got[64];
-    const uint32_t part = wte_file_row_part(f, i, row);
-    HOLDS(wte_file_row_place(f, i, row, &offset, &bytes, &err) == WTE_OK);
-    HOLDS(bytes == rows->cols && part < wte_file_parts(f));
-    HOLDS(wte_rows_read(rows, row, want, &err) == WTE_OK);
+    const uint32_t part = wte_file_row_shard(f, i, row);
+    HOLDS(wte_file_row_offset(f, i, row, &offset, &bytes, &err) == WTE_OK);
+    HOLDS(bytes == rows->cols && part < wte_file_n_shards(f));
+    HOLDS(wte_row_source_read(rows, row, want, &err) == WTE_OK);
     HOLDS(wte__file_read_at(&f->parts[part].file, offset, got, bytes, "part", &err) == WTE_OK);
     HOLDS(memcmp(got, want, bytes) == 0);
 }
 
-static void check_rows(const wte_file *f, uint64_t i, uint32_t number, const wte_rows *rows)
+static void check_rows(const wte_file *f, uint64_t i, uint32_t number, const wte_row_source *rows)
 {
     const tensor *t = &model.list[number];
     const bool by_rows = rows->cols == t->cols;
@@ -171,14 +171,14 @@ static void check_tensor(const wte_file *f, uint32_t number)
     const char *name = names[t->name];
     wte_error err = { 0 };
     wte_tensor is;
-    wte_rows rows;
+    wte_row_source rows;
     uint64_t i;
     HOLDS(wte_file_find(f, name, strlen(name), &i, &err) == WTE_OK);
     HOLDS(wte_file_tensor(f, i, &is, &err) == WTE_OK);
     check_stored(f, i, number, &is);
     if (is.rank == 1) return;
-    const wte_status status = wte_file_rows(f, i, &rows, &err);
-    HOLDS(is.made && (is.rank == 2) == (status == WTE_OK));
+    const wte_status status = wte_file_row_source(f, i, &rows, &err);
+    HOLDS(is.derived && (is.rank == 2) == (status == WTE_OK));
     if (status == WTE_OK)
         check_rows(f, i, number, &rows);
     else
@@ -189,7 +189,7 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
 {
     (void)data;
     (void)size;
-    HOLDS(wte_file_format(f) == WTE_FORMAT_TORCH_PARTS && wte_file_tensors(f) == model.n);
+    HOLDS(wte_file_format(f) == WTE_FORMAT_TORCH_PARALLEL && wte_file_n_tensors(f) == model.n);
     for (uint32_t i = 0; i < model.n; i++) check_tensor(f, i);
 }
 

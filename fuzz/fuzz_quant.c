@@ -13,7 +13,7 @@
 #define ROWS_MOST   160u
 #define VALUES_MOST 65536u
 
-static void check_rows(const wte_rows *rows, const wte_rows *unmapped)
+static void check_rows(const wte_row_source *rows, const wte_row_source *unmapped)
 {
     wte_error err = { 0 };
     const uint64_t most = VALUES_MOST / rows->cols;
@@ -49,12 +49,12 @@ static void check_table(const wte_file *f, uint64_t i, const wte__quant_said *sa
     }
     if (q.dim) {
         HOLDS(q.rows > 0 && q.scheme[0] && q.n_parts > 1);
-        const wte_rows rows = wte__quant_rows(&q);
+        const wte_row_source rows = wte__quant_rows(&q);
         unmapped = q;
         unmapped.packed.map = unmapped.scale.map = unmapped.zero.map = NULL;
         unmapped.nested_scale.map = NULL;
-        const wte_rows read = wte__quant_rows(&unmapped);
-        HOLDS(wte_rows_check(&rows, &err) == WTE_OK);
+        const wte_row_source read = wte__quant_rows(&unmapped);
+        HOLDS(wte_check_rows(&rows, &err) == WTE_OK);
         check_rows(&rows, &read);
     }
     wte__quant_clear(&q);
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         said = (wte__quant_said){ .method = "", .version = "", .format = "", .mode = "" };
     }
     if (wte_file_open_memory(nul + 1, size - text - 1, "fuzz", &opt, &f, &err) == WTE_OK)
-        for (uint64_t i = 0; i < wte_file_tensors(f); i++) check_table(f, i, &said, &memory);
+        for (uint64_t i = 0; i < wte_file_n_tensors(f); i++) check_table(f, i, &said, &memory);
     wte_file_free(f);
     wte__arena_clear(&arena);
     HOLDS(memory.live == 0 && memory.live_bytes == 0);

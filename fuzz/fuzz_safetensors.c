@@ -22,9 +22,9 @@ static wte_tensor tensor_at(const wte_file *f, uint64_t i)
 
 static void check_rows(const wte_file *f, uint64_t i, const uint8_t *data, const wte_tensor *t)
 {
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err = { 0 };
-    const wte_status status = wte_file_rows(f, i, &rows, &err);
+    const wte_status status = wte_file_row_source(f, i, &rows, &err);
     if (status != WTE_OK) {
         HOLDS(status == WTE_E_SHAPE || status == WTE_E_UNSUPPORTED);
         return;
@@ -32,7 +32,7 @@ static void check_rows(const wte_file *f, uint64_t i, const uint8_t *data, const
     HOLDS(rows.dtype == t->dtype && rows.data == data + t->offset);
     const uint64_t shape[] = { rows.rows, rows.row_bytes };
     uint64_t bytes;
-    HOLDS(wte_shape_bytes(shape, 2, 1, &bytes) && bytes == t->bytes);
+    HOLDS(wte__shape_bytes(shape, 2, 1, &bytes) && bytes == t->bytes);
     if (bytes == 0 || rows.row_bytes > 4096) return;
     uint64_t ids[ROWS];
     uint8_t *out = malloc(ROWS * (size_t)rows.row_bytes);
@@ -52,18 +52,18 @@ static void check_tensors(const wte_file *f, const uint8_t *data, size_t size)
 {
     uint64_t at = 0, bits, found;
     wte_error err;
-    HOLDS(wte_file_format(f) == WTE_FORMAT_SAFETENSORS && wte_file_strays(f) == 0);
-    for (uint64_t i = 0; i < wte_file_tensors(f); i++) {
+    HOLDS(wte_file_format(f) == WTE_FORMAT_SAFETENSORS && wte_file_n_unlisted_tensors(f) == 0);
+    for (uint64_t i = 0; i < wte_file_n_tensors(f); i++) {
         const wte_tensor t = tensor_at(f, i);
         HOLDS(t.offset >= 10 && t.offset <= size && t.bytes <= size - t.offset);
         HOLDS(i == 0 || t.offset == at);
         at = t.offset + t.bytes;
         HOLDS(wte__shape_bits(t.shape, t.rank, t.dtype, &bits) && bits == t.bytes * 8);
-        HOLDS(t.name[t.name_bytes] == '\0' && t.part == 0);
+        HOLDS(t.name[t.name_bytes] == '\0' && t.shard == 0);
         HOLDS(wte_file_find(f, t.name, t.name_bytes, &found, &err) == WTE_OK && found == i);
         check_rows(f, i, data, &t);
     }
-    HOLDS(wte_file_tensors(f) == 0 || at == size);
+    HOLDS(wte_file_n_tensors(f) == 0 || at == size);
 }
 
 /* The file that our writer makes: text, then data. Length in *size; NULL when a name holds a NUL,
@@ -71,7 +71,7 @@ static void check_tensors(const wte_file *f, const uint8_t *data, size_t size)
 static uint8_t *write_again(const wte_file *f, const uint8_t *data, size_t *size)
 {
     enum { PAIRS = 64 };
-    const uint64_t n = wte_file_tensors(f);
+    const uint64_t n = wte_file_n_tensors(f);
     const char *pairs[PAIRS][2];
     size_t n_pairs = 0;
     wte_error err = { 0 };
@@ -119,8 +119,8 @@ static uint8_t *write_again(const wte_file *f, const uint8_t *data, size_t *size
 static void check_same(const wte_file *a, const uint8_t *data_a, const wte_file *b,
                        const uint8_t *data_b)
 {
-    HOLDS(wte_file_tensors(a) == wte_file_tensors(b));
-    for (uint64_t i = 0; i < wte_file_tensors(a); i++) {
+    HOLDS(wte_file_n_tensors(a) == wte_file_n_tensors(b));
+    for (uint64_t i = 0; i < wte_file_n_tensors(a); i++) {
         const wte_tensor t = tensor_at(a, i);
         uint64_t k;
         wte_error err;

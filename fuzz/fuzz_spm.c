@@ -18,15 +18,15 @@ static bool inside(const uint8_t *data, size_t size, const char *text, uint64_t 
 static void check(const wte_vocab *v, const uint8_t *data, size_t size)
 {
     wte_error err = { 0 };
-    HOLDS(wte_vocab_size(v) > 0 && wte_vocab_holes(v) == 0);
+    HOLDS(wte_vocab_size(v) > 0 && wte_vocab_n_holes(v) == 0);
     for (uint64_t id = 0; id < wte_vocab_size(v) && id < 64; id++) {
         uint64_t bytes, found, others, same;
         char written[256];
-        const char *text = wte_vocab_spelled(v, id, &bytes);
+        const char *text = wte_vocab_raw_text(v, id, &bytes);
         HOLDS(text != NULL && bytes > 0 && inside(data, size, text, bytes));
         HOLDS(wte_vocab_kind(v, id) != WTE_TOKEN_NONE);
         HOLDS(wte_vocab_find(v, text, bytes, &found, &others, &err) == WTE_OK);
-        const char *again = wte_vocab_spelled(v, found, &same);
+        const char *again = wte_vocab_raw_text(v, found, &same);
         HOLDS(others > 0 || (found == id && same == bytes && memcmp(again, text, bytes) == 0));
         HOLDS(wte_vocab_text(v, id, written, sizeof written) <= bytes);
     }

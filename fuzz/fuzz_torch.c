@@ -22,14 +22,14 @@ static void element_at(const wte_file *f, uint64_t i, const wte_tensor *t, uint6
 static void check_rows(const wte_file *f, uint64_t i, const wte_tensor *t)
 {
     enum { ROWS = 4 };
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err = { 0 };
-    const wte_status status = wte_file_rows(f, i, &rows, &err);
+    const wte_status status = wte_file_row_source(f, i, &rows, &err);
     if (status != WTE_OK) {
         HOLDS(status == WTE_E_SHAPE);
         return;
     }
-    HOLDS(wte_rows_check(&rows, &err) == WTE_OK);
+    HOLDS(wte_check_rows(&rows, &err) == WTE_OK);
     const uint32_t element = wte_dtype_bytes(t->dtype);
     if (t->rank > 2 || rows.rows == 0 || rows.cols == 0 || rows.cols > 512) return;
     const uint64_t col_step = t->rank == 2 ? t->stride[1] : 0;
@@ -68,8 +68,8 @@ static void check_tensor(const wte_file *f, uint64_t i)
     uint64_t found;
     HOLDS(wte_file_tensor(f, i, &t, &err) == WTE_OK);
     HOLDS(wte_file_find(f, t.name, t.name_bytes, &found, &err) == WTE_OK && found == i);
-    HOLDS(t.part < wte_file_parts(f) && t.storage != WTE_NOWHERE);
-    const uint64_t part = wte_file_part_bytes(f, t.part);
+    HOLDS(t.shard < wte_file_n_shards(f) && t.storage != WTE_NO_INDEX);
+    const uint64_t part = wte_file_shard_bytes(f, t.shard);
     HOLDS(t.offset <= part && t.bytes <= part - t.offset);
     HOLDS(reach(&t) * wte_dtype_bytes(t.dtype) == t.bytes);
     if (t.bytes > 0) check_rows(f, i, &t);
@@ -80,7 +80,7 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
     (void)data;
     (void)size;
     if (wte_file_format(f) != WTE_FORMAT_TORCH) return;
-    for (uint64_t i = 0; i < wte_file_tensors(f) && i < 64; i++) check_tensor(f, i);
+    for (uint64_t i = 0; i < wte_file_n_tensors(f) && i < 64; i++) check_tensor(f, i);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

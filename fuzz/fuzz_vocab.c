@@ -22,7 +22,7 @@ static char *written(const wte_vocab *v, uint64_t id, uint64_t *n)
 static bool matches(const wte_vocab *v, uint64_t id, const char *text, uint64_t n)
 {
     uint64_t bytes;
-    const char *spelled = wte_vocab_spelled(v, id, &bytes);
+    const char *spelled = wte_vocab_raw_text(v, id, &bytes);
     if (!spelled) return false;
     if (bytes == n && memcmp(spelled, text, (size_t)n) == 0) return true;
     char *other = written(v, id, &bytes);
@@ -58,7 +58,7 @@ static void check_vocab(const wte_vocab *v)
     uint64_t count = 0, checked = 0;
     for (uint64_t id = 0; id < wte_vocab_size(v); id++) {
         uint64_t n, m;
-        const char *spelled = wte_vocab_spelled(v, id, &n);
+        const char *spelled = wte_vocab_raw_text(v, id, &n);
         HOLDS((spelled == NULL) == (wte_vocab_kind(v, id) == WTE_TOKEN_NONE));
         count += spelled != NULL;
         if (!spelled || ++checked > COUNTED) continue;
@@ -74,7 +74,7 @@ static void check_vocab(const wte_vocab *v)
         free(text);
     }
     HOLDS(count == wte_vocab_count(v));
-    HOLDS(wte_vocab_holes(v) == wte_vocab_size(v) - count);
+    HOLDS(wte_vocab_n_holes(v) == wte_vocab_size(v) - count);
     HOLDS(wte_vocab_kind(v, wte_vocab_size(v) - 1) != WTE_TOKEN_NONE);
     HOLDS(wte_vocab_kind(v, wte_vocab_size(v)) == WTE_TOKEN_NONE);
 }

@@ -7,10 +7,10 @@
 /* One row: its place, its bytes there, its token before them. before = where the one before ended.
  */
 static uint64_t check_row(const wte_file *f, uint64_t row, const float *values, uint64_t row_bytes,
-                          wte_bytes data, uint64_t before)
+                          wte__bytes data, uint64_t before)
 {
     uint64_t at, bytes, token_bytes;
-    HOLDS(wte_file_row_place(f, 0, row, &at, &bytes, NULL) == WTE_OK);
+    HOLDS(wte_file_row_offset(f, 0, row, &at, &bytes, NULL) == WTE_OK);
     HOLDS(bytes == row_bytes && bytes <= data.size && at <= data.size - bytes);
     HOLDS(memcmp(data.data + at, values, (size_t)bytes) == 0);
     const char *token = fuzz_token(f, row, &token_bytes);
@@ -19,11 +19,12 @@ static uint64_t check_row(const wte_file *f, uint64_t row, const float *values, 
     return at + bytes;
 }
 
-static void check_rows(const wte_file *f, wte_bytes data)
+static void check_rows(const wte_file *f, wte__bytes data)
 {
-    wte_rows rows;
+    wte_row_source rows;
     bool ok[FUZZ_ROWS];
-    HOLDS(wte_file_rows(f, 0, &rows, NULL) == WTE_OK && wte_rows_check(&rows, NULL) == WTE_OK);
+    HOLDS(wte_file_row_source(f, 0, &rows, NULL) == WTE_OK &&
+          wte_check_rows(&rows, NULL) == WTE_OK);
     HOLDS(rows.rows <= data.size && (rows.rows == 0 || rows.cols <= data.size / 4));
     uint64_t before = 0;
     const uint64_t row_bytes = rows.cols * sizeof(float);
@@ -41,7 +42,7 @@ static void check_rows(const wte_file *f, wte_bytes data)
 
 static void check_file(const wte_file *f, const uint8_t *data, size_t size)
 {
-    if (wte_file_format(f) == WTE_FORMAT_WORD2VEC) check_rows(f, (wte_bytes){ data, size });
+    if (wte_file_format(f) == WTE_FORMAT_WORD2VEC) check_rows(f, (wte__bytes){ data, size });
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -46,14 +46,14 @@ static void check_token(const wte_file *f, uint64_t i, const uint8_t *data, uint
     HOLDS(end >= bytes && (bytes == 0 || memcmp(data + end - bytes, token, bytes) == 0));
 }
 
-static void check_some(const wte_file *f, const wte_rows *rows, uint64_t first, size_t n,
-                       wte_bytes data)
+static void check_some(const wte_file *f, const wte_row_source *rows, uint64_t first, size_t n,
+                       wte__bytes data)
 {
     bool ok[FUZZ_ROWS];
     float *out = fuzz_read_rows(rows, first, n, ok);
     for (size_t k = 0; k < n; k++) {
         uint64_t at, bytes;
-        HOLDS(wte_file_row_place(f, 0, first + k, &at, &bytes, NULL) == WTE_OK);
+        HOLDS(wte_file_row_offset(f, 0, first + k, &at, &bytes, NULL) == WTE_OK);
         HOLDS(at <= data.size && bytes <= data.size - at);
         const uint8_t *begin = data.data + at;
         if (ok[k]) check_numbers(begin, begin + bytes, out + k * rows->cols, rows->cols);
@@ -63,10 +63,11 @@ static void check_some(const wte_file *f, const wte_rows *rows, uint64_t first, 
 }
 
 /* The first rows and the last. */
-static void check_rows(const wte_file *f, wte_bytes data)
+static void check_rows(const wte_file *f, wte__bytes data)
 {
-    wte_rows rows;
-    HOLDS(wte_file_rows(f, 0, &rows, NULL) == WTE_OK && wte_rows_check(&rows, NULL) == WTE_OK);
+    wte_row_source rows;
+    HOLDS(wte_file_row_source(f, 0, &rows, NULL) == WTE_OK &&
+          wte_check_rows(&rows, NULL) == WTE_OK);
     HOLDS(rows.rows <= data.size);
     if (rows.rows == 0) return;
     HOLDS(rows.cols <= data.size);
@@ -81,7 +82,7 @@ static void check_file(const wte_file *f, const uint8_t *data, size_t size)
     if (wte_file_text_reading(f, &r, NULL) != WTE_OK) return;
     HOLDS(r.dim > 0 && r.first_column > 0 && r.key_column < r.first_column + (r.separator == '['));
     HOLDS(*r.what && *r.why);
-    if (!r.decimal_comma) check_rows(f, (wte_bytes){ data, size });
+    if (!r.decimal_comma) check_rows(f, (wte__bytes){ data, size });
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -11,7 +11,7 @@ REALS = {"float", "double"}
 
 
 class Declared:
-    """type: 'const wte_rows *', 'uint64_t', ...; name; array: number of dimensions after the name."""
+    """type: 'const wte_row_source *', 'uint64_t', ...; name; array: number of dimensions after the name."""
 
     def __init__(self, type_, name, array=0):
         self.type, self.name, self.array = type_, name, array

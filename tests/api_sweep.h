@@ -70,15 +70,15 @@ static void take_back(void *ctx, void *block, size_t bytes)
 static const wte_progress no_report = { NULL, NULL }, stopping = { stop, NULL };
 static const wte_allocator no_functions = { NULL, NULL, NULL },
                            has_nothing = { give_nothing, take_back, NULL };
-static const wte_rows rows_of_nothing = { .rows = 0 };
-static const wte_rows rows_that_fail = {
+static const wte_row_source rows_of_nothing = { .rows = 0 };
+static const wte_row_source rows_that_fail = {
     .rows = 4, .cols = 3, .dtype = WTE_F32, .read_rows = fail_rows, .read_block = fail_block
 };
 static const float zeros[12];
-static const wte_rows rows_of_zeros = {
+static const wte_row_source rows_of_zeros = {
     .rows = 4, .cols = 3, .dtype = WTE_F32, .data = zeros, .row_bytes = 12
 };
-static const wte_named_rows named_nothing = { NULL, { .rows = 0 } };
+static const wte_named_source named_nothing = { NULL, { .rows = 0 } };
 
 /* One of everything ---------------------------------------------------------------------------- */
 
@@ -95,17 +95,17 @@ static struct fixtures {
     uint64_t n_bytes;
     wte_ids ids, offsets;
     wte_word word;
-    wte_rows rows;
+    wte_row_source rows;
     wte_hidden hidden;
-    wte_got got;
+    wte_observed got;
     wte_tensor_out tensor_out;
     wte_allocator allocator;
     wte_progress progress;
-    wte_train_watch watch;
+    wte_train_callback watch;
     wte_diagnosis diagnosis;
     wte_gguf_options gguf_options;
     wte_lm_options lm_options;
-    wte_words_options words_options;
+    wte_wordvec_options words_options;
     wte_file *file, *fasttext, *sharded, *torch, *text;
     wte_model *model, *stored;
     wte_vocab *vocab;
@@ -116,7 +116,7 @@ static struct fixtures {
     wte_analogies *analogies;
     wte_grad *grad;
     wte_lm *lm;
-    wte_words *words;
+    wte_wordvec *words;
     wte_optim *optim;
     wte_pool *pool;
     wte_table *table, *taller;
@@ -152,19 +152,20 @@ static void make_values(void)
     fix.ids = (wte_ids){ fix.id, WTE_I64, 0, 2 };
     fix.offsets = (wte_ids){ fix.offset, WTE_I64, 0, 2 };
     fix.word = (wte_word){ "a", 1 };
-    fix.rows =
-        (wte_rows){ .rows = 4, .cols = 3, .dtype = WTE_F32, .data = fix.floats, .row_bytes = 12 };
+    fix.rows = (wte_row_source){
+        .rows = 4, .cols = 3, .dtype = WTE_F32, .data = fix.floats, .row_bytes = 12
+    };
     fix.hidden = (wte_hidden){ fix.floats, WTE_F32, 0, 2, 3, 0 };
-    fix.got = (wte_got){ fix.floats, WTE_F32, 0, 2, 3, NULL };
+    fix.got = (wte_observed){ fix.floats, WTE_F32, 0, 2, 3, NULL };
     fix.tensor_out = (wte_tensor_out){ "a", WTE_F32, 2, fix.shape, fix.floats, NULL };
     fix.allocator = (wte_allocator){ give, take_back, NULL };
     fix.progress = (wte_progress){ go_on, NULL };
-    fix.watch = (wte_train_watch){ keep_training, NULL };
+    fix.watch = (wte_train_callback){ keep_training, NULL };
     fix.gguf_options = (wte_gguf_options)WTE_GGUF_OPTIONS_INIT;
     fix.gguf_options.architecture = "llama";
     fix.lm_options = (wte_lm_options)WTE_LM_OPTIONS_INIT;
     fix.lm_options.dim = 4, fix.lm_options.context = 1, fix.lm_options.epochs = 1;
-    fix.words_options = (wte_words_options)WTE_WORDS_OPTIONS_INIT;
+    fix.words_options = (wte_wordvec_options)WTE_WORDVEC_OPTIONS_INIT;
     fix.words_options.dim = 4, fix.words_options.epochs = 1, fix.words_options.buckets = 16;
 }
 
@@ -202,18 +203,18 @@ static void make_learners(void)
     wte_error err;
     wte_grad_options sparse = WTE_GRAD_OPTIONS_INIT;
     wte_optim_options adagrad = WTE_OPTIM_OPTIONS_INIT;
-    wte_words_options grams = fix.words_options;
-    wte_words *words;
+    wte_wordvec_options grams = fix.words_options;
+    wte_wordvec *words;
     grams.max_n = 3;
     adagrad.kind = WTE_OPTIM_ADAGRAD;
     NEED(wte_corpus_open("corpus.txt", NULL, &fix.corpus, &err));
     NEED(wte_corpus_reader_create(fix.corpus, 0, 1, &fix.reader, &err));
-    NEED(wte_words_create(fix.corpus, &grams, &words, &err));
-    NEED(wte_words_save_fasttext(words, "words.bin", NULL, &err));
-    wte_words_free(words);
+    NEED(wte_wordvec_create(fix.corpus, &grams, &words, &err));
+    NEED(wte_wordvec_save_fasttext(words, "words.bin", NULL, &err));
+    wte_wordvec_free(words);
     NEED(wte_file_open("words.bin", NULL, &fix.fasttext, &err));
     NEED(wte_file_open("table.txt", NULL, &fix.text, &err));
-    NEED(wte_words_create(fix.corpus, &fix.words_options, &fix.words, &err));
+    NEED(wte_wordvec_create(fix.corpus, &fix.words_options, &fix.words, &err));
     NEED(wte_lm_create(fix.corpus, NULL, &fix.lm_options, &fix.lm, &err));
     NEED(wte_grad_create(4, 3, &sparse, &fix.grad, &err));
     NEED(wte_table_create(4, 3, WTE_F32, NULL, &fix.table, &err));
@@ -221,9 +222,9 @@ static void make_learners(void)
     NEED(wte_optim_create(fix.table, &adagrad, &fix.optim, &err));
     NEED(wte_model_check(fix.model, NULL, &fix.check, &err));
     NEED(wte_model_trace(fix.model, 0, NULL, &fix.trace, &err));
-    NEED(wte_rows_diagnose(&fix.rows, (wte_ids){ fix.id, WTE_I64, 0, 1 },
-                           &(wte_got){ fix.floats, WTE_F32, 0, 1, 3, NULL }, NULL, &fix.diagnosis,
-                           &err));
+    NEED(wte_diagnose_rows(&fix.rows, (wte_ids){ fix.id, WTE_I64, 0, 1 },
+                           &(wte_observed){ fix.floats, WTE_F32, 0, 1, 3, NULL }, NULL,
+                           &fix.diagnosis, &err));
     NEED(wte_pool_create(2, &fix.pool, &err));
 }
 

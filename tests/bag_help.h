@@ -38,7 +38,7 @@ static inline float naive_bag(const naive_bags *n, size_t b, size_t c, uint64_t 
 {
     float result = 0;
     *count = 0;
-    *at = WTE_NOWHERE;
+    *at = WTE_NO_INDEX;
     for (size_t i = (size_t)n->offsets[b]; i < (size_t)n->offsets[b + 1]; i++) {
         if (!naive_is_member(n, i)) continue;
         const float x = n->table[(size_t)n->ids[i] * n->cols + c];

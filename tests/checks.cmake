@@ -1,6 +1,6 @@
 # Checks of the project itself: what it promises about its headers, exports, documents and installation.
 # A check that cannot run here exits 77 and shows as skipped.
-set(tools ${PROJECT_SOURCE_DIR}/tools)
+set(tools ${PROJECT_SOURCE_DIR}/scripts/dev)
 set(checks check.headers check.sizes check.readme check.pains check.situations)
 add_test(NAME check.headers COMMAND ${tools}/check_headers.sh)
 add_test(NAME check.sizes COMMAND python3 ${tools}/check_size.py)

@@ -3,7 +3,7 @@
 #ifndef WTE_TESTS_DIAGNOSE_HELP_H
 #define WTE_TESTS_DIAGNOSE_HELP_H
 #include <math.h>
-#include <wte/tools.h>
+#include <wte/inspect.h>
 
 #include "test.h"
 
@@ -56,40 +56,41 @@ static inline float swap_bytes(float x)
     return from_bits(__builtin_bswap32(bits_of(x)));
 }
 
-static inline wte_rows rows_of(const void *data, uint64_t rows, uint64_t cols, wte_dtype dtype)
+static inline wte_row_source rows_of(const void *data, uint64_t rows, uint64_t cols,
+                                     wte_dtype dtype)
 {
-    const wte_rows made = { .rows = rows,
-                            .cols = cols,
-                            .dtype = dtype,
-                            .data = data,
-                            .row_bytes = cols * wte_dtype_bytes(dtype) };
+    const wte_row_source made = { .rows = rows,
+                                  .cols = cols,
+                                  .dtype = dtype,
+                                  .data = data,
+                                  .row_bytes = cols * wte_dtype_bytes(dtype) };
     return made;
 }
 
 /* One vector from a file, f32. */
-static inline wte_diagnosis diagnose_floats(const wte_rows *table, int64_t id, const float *got,
-                                            const wte_diagnose_options *opt)
+static inline wte_diagnosis diagnose_floats(const wte_row_source *table, int64_t id,
+                                            const float *got, const wte_diagnose_options *opt)
 {
     const wte_ids ids = { &id, WTE_I64, 0, 1 };
-    const wte_got given = { got, WTE_F32, 0, 1, table->cols, NULL };
+    const wte_observed given = { got, WTE_F32, 0, 1, table->cols, NULL };
     wte_diagnosis d;
     wte_error err;
-    assert_ok(wte_rows_diagnose(table, ids, &given, opt, &d, &err), err);
+    assert_ok(wte_diagnose_rows(table, ids, &given, opt, &d, &err), err);
     return d;
 }
 
 /* One typed vector: every number with half a unit of its last digit. */
-static inline wte_diagnosis diagnose_typed(const wte_rows *table, int64_t id, const double *got,
-                                           double half_unit)
+static inline wte_diagnosis diagnose_typed(const wte_row_source *table, int64_t id,
+                                           const double *got, double half_unit)
 {
     double half[64];
     const wte_ids ids = { &id, WTE_I64, 0, 1 };
-    const wte_got given = { got, WTE_F64, 0, 1, table->cols, half };
+    const wte_observed given = { got, WTE_F64, 0, 1, table->cols, half };
     wte_diagnosis d;
     wte_error err;
     assert_true(table->cols <= 64);
     for (size_t i = 0; i < table->cols; i++) half[i] = half_unit;
-    assert_ok(wte_rows_diagnose(table, ids, &given, NULL, &d, &err), err);
+    assert_ok(wte_diagnose_rows(table, ids, &given, NULL, &d, &err), err);
     return d;
 }
 
@@ -102,7 +103,7 @@ static const float demo_table[6][3] = {
     { -0x1.28ab900p+0f, 0x1.4d48460p-2f, -0x1.4354ac0p-1f },
     { -0x1.6b84ec0p+1f, -0x1.91d84c0p-1f, -0x1.68d9be0p+0f },
 };
-static inline wte_rows demo_rows(void)
+static inline wte_row_source demo_rows(void)
 {
     return rows_of(demo_table, 6, 3, WTE_F32);
 }

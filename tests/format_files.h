@@ -10,7 +10,7 @@
 typedef struct made_file {
     uint8_t *data;
     uint64_t bytes;
-    uint64_t mark; /* offset of the byte that '@' stood before; WTE_NOWHERE without one */
+    uint64_t mark; /* offset of the byte that '@' stood before; WTE_NO_INDEX without one */
 } made_file;
 
 static inline void put_u64(uint8_t *p, uint64_t v)
@@ -24,7 +24,7 @@ static inline made_file make_safetensors_of(const char *header, size_t n, uint64
 {
     const char *at = memchr(header, '@', n);
     size_t text = n - (at != NULL);
-    made_file f = { NULL, 8 + text + data_bytes, at ? 8 + (uint64_t)(at - header) : WTE_NOWHERE };
+    made_file f = { NULL, 8 + text + data_bytes, at ? 8 + (uint64_t)(at - header) : WTE_NO_INDEX };
     f.data = test_guarded((size_t)f.bytes);
     put_u64(f.data, text);
     uint8_t *to = f.data + 8;

@@ -13,7 +13,7 @@ typedef struct gguf_file {
     uint8_t data[1 << 16];
     size_t n;
     bool big;
-    uint64_t mark; /* WTE_NOWHERE without one */
+    uint64_t mark; /* WTE_NO_INDEX without one */
 } gguf_file;
 
 static inline void g_mark(gguf_file *g)
@@ -48,7 +48,7 @@ static inline void g_begin(gguf_file *g, uint64_t tensors, uint64_t pairs)
     const bool big = g->big;
     memset(g, 0, sizeof *g);
     g->big = big;
-    g->mark = WTE_NOWHERE;
+    g->mark = WTE_NO_INDEX;
     g_raw(g, "GGUF", 4);
     g_u32(g, 3);
     g_u64(g, tensors);

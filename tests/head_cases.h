@@ -10,7 +10,7 @@
 typedef struct head_case {
     uint64_t rows, dim, n;
     float *w, *h;
-    wte_rows table;
+    wte_row_source table;
     wte_hidden hidden;
 } head_case;
 
@@ -28,7 +28,7 @@ static inline head_case head_case_make(uint64_t rows, uint64_t dim, uint64_t n, 
     assert_true(c.w && c.h);
     for (uint64_t i = 0; i < rows * dim; i++) c.w[i] = head_number(&seed, 1);
     for (uint64_t i = 0; i < n * dim; i++) c.h[i] = head_number(&seed, 1);
-    c.table = (wte_rows){
+    c.table = (wte_row_source){
         .rows = rows, .cols = dim, .dtype = WTE_F32, .data = c.w, .row_bytes = dim * sizeof(float)
     };
     c.hidden = (wte_hidden){ .data = c.h, .dtype = WTE_F32, .n = n, .dim = dim };

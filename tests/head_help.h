@@ -9,7 +9,7 @@
 
 /* A table in memory, of a type of elements or of blocks, and the same numbers in f32. */
 typedef struct head_table {
-    wte_rows rows;
+    wte_row_source rows;
     wte_block_source source;
     uint8_t *bytes;
     float *wide;
@@ -76,11 +76,12 @@ static inline void head_table_make(head_table *t, wte_dtype dtype, wte_block_typ
         assert_ok(wte_convert(dtype, row, WTE_F32, wide, (size_t)cols, NULL, &err), err);
     }
     if (block) {
-        assert_ok(wte_block_rows(block, rows, cols, t->bytes, stride, &t->source, &t->rows, &err),
+        assert_ok(wte_row_source_from_blocks(block, rows, cols, t->bytes, stride, &t->source,
+                                             &t->rows, &err),
                   err);
         return;
     }
-    t->rows = (wte_rows){
+    t->rows = (wte_row_source){
         .rows = rows, .cols = cols, .dtype = dtype, .data = t->bytes, .row_bytes = stride
     };
 }

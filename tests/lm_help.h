@@ -1,9 +1,9 @@
 /* A small language to learn, and language models over it. */
 #ifndef WTE_TESTS_LM_HELP_H
 #define WTE_TESTS_LM_HELP_H
-#include "learn/lm.h"
 #include "small_lm.h"
 #include "test.h"
+#include "train/lm.h"
 
 static char lm_folder[64];
 
@@ -48,7 +48,7 @@ static inline wte_corpus *lm_corpus(const char *name, uint64_t min_count)
     wte_corpus_options o = WTE_CORPUS_OPTIONS_INIT;
     wte_corpus *c;
     wte_error err;
-    o.no_lines = 1;
+    o.no_eos = 1;
     o.min_count = min_count;
     assert_ok(wte_corpus_open(lm_path(name), &o, &c, &err), err);
     return c;
@@ -73,7 +73,7 @@ static inline void lm_train(wte_lm *lm)
 static inline size_t lm_weights(wte_lm *lm, float out[LM_NUMBERS])
 {
     size_t n = 0;
-    wte_rows rows;
+    wte_row_source rows;
     for (uint32_t i = 0; wte_lm_tensor(lm, i, NULL, &rows, NULL) == WTE_OK; i++) {
         const size_t count = (size_t)(rows.rows * rows.cols);
         assert_true(n + count <= LM_NUMBERS);

@@ -12,13 +12,13 @@ static inline wte_ids ids_of(const void *data, wte_dtype type, uint64_t count)
     return (wte_ids){ .data = data, .type = type, .count = count };
 }
 
-static inline wte_rows view_of(const void *data, uint64_t rows, uint64_t cols, wte_dtype type)
+static inline wte_row_source view_of(const void *data, uint64_t rows, uint64_t cols, wte_dtype type)
 {
-    return (wte_rows){ .rows = rows,
-                       .cols = cols,
-                       .dtype = type,
-                       .data = data,
-                       .row_bytes = cols * wte_dtype_bytes(type) };
+    return (wte_row_source){ .rows = rows,
+                             .cols = cols,
+                             .dtype = type,
+                             .data = data,
+                             .row_bytes = cols * wte_dtype_bytes(type) };
 }
 
 /* A row source that reads: it notes its calls, and fails for the row `bad`. */
@@ -43,10 +43,10 @@ static inline wte_status reader_rows(void *ctx, const uint64_t *ids, size_t n, v
     }
     return WTE_OK;
 }
-static inline wte_rows reader_of(reader *r, const void *data, uint64_t rows, uint64_t cols,
-                                 wte_dtype type)
+static inline wte_row_source reader_of(reader *r, const void *data, uint64_t rows, uint64_t cols,
+                                       wte_dtype type)
 {
-    wte_rows source = view_of(NULL, rows, cols, type);
+    wte_row_source source = view_of(NULL, rows, cols, type);
     *r = (reader){ .data = data, .row_bytes = (size_t)source.row_bytes, .bad = UINT64_MAX };
     source.read_rows = reader_rows;
     source.ctx = r;

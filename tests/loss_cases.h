@@ -41,7 +41,7 @@ static inline void want_all(loss_case *l)
     l->how.d_hidden = l->d_hidden;
     l->how.d_table = l->d_table;
     l->how.d_bias = l->d_bias;
-    l->how.each = l->each;
+    l->how.per_target = l->each;
 }
 
 static inline wte_ids ids_of(const loss_case *l)

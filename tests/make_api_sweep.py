@@ -24,7 +24,7 @@ BY_TYPE = {
     "const wte_file *": "fix.file", "const wte_model *": "fix.model", "const wte_vocab *": "fix.vocab",
     "const wte_check *": "fix.check", "const wte_corpus *": "fix.corpus", "const wte_corpus_reader *": "fix.reader",
     "const wte_pairs *": "fix.pairs", "const wte_analogies *": "fix.analogies", "const wte_grad *": "fix.grad",
-    "const wte_lm *": "fix.lm", "const wte_words *": "fix.words", "const wte_optim *": "fix.optim",
+    "const wte_lm *": "fix.lm", "const wte_wordvec *": "fix.words", "const wte_optim *": "fix.optim",
     "const wte_pool *": "fix.pool", "const wte_table *": "fix.table", "const wte_token_list *": "wte_corpus_words(fix.corpus)",
     "const wte_writer *": "new_writer()", "wte_grad *const *": "&fix.grad",
     "double": "1.0", "size_t": "2", "uint32_t": "0", "uint64_t": "0",
@@ -33,15 +33,15 @@ BY_TYPE = {
     "wte_metric": "WTE_METRIC_DOT", "wte_rowwise": "WTE_ROW8", "wte_status": "WTE_E_IO", "wte_tie_verdict": "WTE_TIE_HEADLESS",
     "wte_token_class": "WTE_CLASS_BYTE", "wte_vocab_source": "WTE_VOCAB_TXT",
     # structs, given by value or by address
-    "wte_ids": "fix.ids", "wte_word": "fix.word", "wte_rows": "fix.rows", "wte_hidden": "fix.hidden", "wte_got": "fix.got",
+    "wte_ids": "fix.ids", "wte_word": "fix.word", "wte_row_source": "fix.rows", "wte_hidden": "fix.hidden", "wte_observed": "fix.got",
     "wte_tensor_out": "fix.tensor_out", "wte_allocator": "fix.allocator", "wte_progress": "fix.progress",
-    "wte_train_watch": "fix.watch", "wte_diagnosis": "fix.diagnosis", "wte_guess": "fix.diagnosis.best",
-    "wte_gguf_options": "fix.gguf_options", "wte_lm_options": "fix.lm_options", "wte_words_options": "fix.words_options",
+    "wte_train_callback": "fix.watch", "wte_diagnosis": "fix.diagnosis", "wte_hypothesis": "fix.diagnosis.best",
+    "wte_gguf_options": "fix.gguf_options", "wte_lm_options": "fix.lm_options", "wte_wordvec_options": "fix.words_options",
     # handles that a call uses up, or changes
     "wte_analogies *": "fix.analogies", "wte_check *": "fix.check", "wte_corpus *": "fix.corpus", "wte_corpus_reader *": "fix.reader",
     "wte_file *": "fix.file", "wte_grad *": "fix.grad", "wte_lm *": "fix.lm", "wte_model *": "fix.model", "wte_optim *": "fix.optim",
     "wte_pairs *": "fix.pairs", "wte_pool *": "fix.pool", "wte_table *": "fix.table", "wte_trace *": "fix.trace",
-    "wte_vocab *": "fix.vocab", "wte_words *": "fix.words", "wte_writer *": "new_writer()",
+    "wte_vocab *": "fix.vocab", "wte_wordvec *": "fix.words", "wte_writer *": "new_writer()",
     "wte_transaction *": "new_transaction()",
 }
 BY_NAME = {
@@ -53,12 +53,13 @@ BY_NAME = {
 BY_PARAMETER = {
     ("wte_safetensors_write_to", "n"): "1", ("wte_safetensors_write_to", "n_metadata"): "1",
     ("wte_model_find_tensor", "m"): "fix.stored", ("wte_model_find_tensor", "name"): '"wte.weight"',
-    ("wte_transaction_writer", "path"): '"scratch"', ("wte_lm_save_to", "folder"): '"."', ("wte_words_save_to", "folder"): '"."',
-    ("wte_writer_create", "path"): '"scratch"', ("wte_writer_sweep", "path"): '"scratch"',
+    ("wte_transaction_writer", "path"): '"scratch"', ("wte_lm_save_to", "folder"): '"."', ("wte_wordvec_save_to", "folder"): '"."',
+    ("wte_writer_create", "path"): '"scratch"', ("wte_writer_remove_stale", "path"): '"scratch"',
     ("wte_utf8_next", "text"): '"a"', ("wte_utf8_next", "bytes"): "1",
-    ("wte_writer_put", "bytes"): "4", ("wte_pool_create", "threads"): "2",
-    ("wte_block_decode", "blocks"): "fix.block", ("wte_block_rows", "data"): "fix.block",
-    ("wte_block_rows", "rows"): "2", ("wte_block_rows", "cols"): "32", ("wte_rowwise_rows", "rows"): "2", ("wte_rowwise_rows", "cols"): "4",
+    ("wte_writer_write", "bytes"): "4", ("wte_pool_create", "threads"): "2",
+    ("wte_block_decode", "blocks"): "fix.block", ("wte_row_source_from_blocks", "data"): "fix.block",
+    ("wte_row_source_from_blocks", "rows"): "2", ("wte_row_source_from_blocks", "cols"): "32",
+    ("wte_row_source_from_rowwise", "rows"): "2", ("wte_row_source_from_rowwise", "cols"): "4",
     ("wte_rowwise_encode", "rows"): "2", ("wte_rowwise_encode", "cols"): "4",
     ("wte_corpus_open", "path"): '"corpus.txt"', ("wte_pairs_open", "path"): '"pairs.txt"', ("wte_analogies_open", "path"): '"analogies.txt"',
     ("wte_pairs_open_memory", "data"): '"a b 1\\n"', ("wte_pairs_open_memory", "bytes"): "6",
@@ -67,40 +68,40 @@ BY_PARAMETER = {
     ("wte_pearson", "y"): "fix.doubles + 4", ("wte_spearman", "y"): "fix.doubles + 4",
     ("wte_eval_similarity", "n"): "2", ("wte_eval_analogies", "n"): "1",
     ("wte_file_open", "path"): '"two.safetensors"', ("wte_file_open_memory", "data"): "fix.bytes", ("wte_file_open_memory", "bytes"): "fix.n_bytes",
-    ("wte_file_find", "name_bytes"): "1", ("wte_file_read", "n"): "4", ("wte_file_unknown_word", "bytes"): "1",
+    ("wte_file_find", "name_bytes"): "1", ("wte_file_read", "n"): "4", ("wte_fasttext_oov_vector", "bytes"): "1",
     ("wte_file_fasttext", "f"): "fix.fasttext",
     ("wte_file_text_reading", "f"): "fix.text",
-    ("wte_file_unknown_word", "f"): "fix.fasttext", ("wte_file_tokens", "f"): "fix.fasttext",
-    ("wte_file_stray", "f"): "fix.sharded", ("wte_file_storage", "f"): "fix.torch", ("wte_file_storages", "f"): "fix.torch",
+    ("wte_fasttext_oov_vector", "f"): "fix.fasttext", ("wte_file_tokens", "f"): "fix.fasttext",
+    ("wte_file_unlisted_tensor", "f"): "fix.sharded", ("wte_file_storage", "f"): "fix.torch", ("wte_file_n_storages", "f"): "fix.torch",
     ("wte_safetensors_write", "path"): '"out.safetensors"', ("wte_gguf_write", "path"): '"out.gguf"', ("wte_npy_write", "path"): '"out.npy"',
     ("wte_safetensors_write", "n"): "1", ("wte_safetensors_write", "n_metadata"): "1", ("wte_gguf_write", "n"): "1",
     ("wte_npy_header", "shape"): "fix.shape", ("wte_npy_header", "rank"): "2", ("wte_grad_create", "rows"): "4", ("wte_grad_create", "cols"): "3",
-    ("wte_grad_norm", "n"): "1", ("wte_grad_clip", "n"): "1", ("wte_rows_near", "n"): "1", ("wte_rows_near", "cols"): "3",
-    ("wte_head_top", "k"): "2", ("wte_lm_save", "folder"): '"."', ("wte_words_save", "folder"): '"."',
+    ("wte_grad_norm", "n"): "1", ("wte_grad_clip", "n"): "1", ("wte_nearest", "n"): "1", ("wte_nearest", "cols"): "3",
+    ("wte_head_topk", "k"): "2", ("wte_lm_save", "folder"): '"."', ("wte_wordvec_save", "folder"): '"."',
     ("wte_model_open", "path"): '"two.safetensors"', ("wte_model_candidate_facts", "m"): "fix.stored", ("wte_model_check", "m"): "fix.stored",
     ("wte_vocab_align", "rows_a"): "2", ("wte_vocab_align", "rows_b"): "2",
-    ("wte_optim_load", "name"): '"sum"', ("wte_optim_load", "rows"): "rows_of_zeros", ("wte_optim_need", "rows"): "4",
-    ("wte_optim_need", "cols"): "3", ("wte_optim_grow", "t"): "fix.taller",
+    ("wte_optim_load", "name"): '"sum"', ("wte_optim_load", "rows"): "rows_of_zeros", ("wte_optim_state_bytes", "rows"): "4",
+    ("wte_optim_state_bytes", "cols"): "3", ("wte_optim_grow", "t"): "fix.taller",
     ("wte_packed_bytes", "packing"): "WTE_ROW8", ("wte_packed_bytes", "cols"): "4",
     ("wte_table_create", "rows"): "4", ("wte_table_create", "dim"): "3",
     ("wte_vocab_open", "path"): '"vocab.txt"', ("wte_vocab_open_memory", "data"): '"a\\nb\\n"', ("wte_vocab_open_memory", "bytes"): "4",
-    ("wte_vocab_find", "bytes"): "1", ("wte_words_save_fasttext", "path"): '"out.bin"', ("wte_diagnosis_add_up", "n"): "1",
+    ("wte_vocab_find", "bytes"): "1", ("wte_wordvec_save_fasttext", "path"): '"out.bin"', ("wte_diagnosis_summarize", "n"): "1",
     ("wte_gradcheck", "results"): "buffer(@)", ("wte_near_hit *", "hits"): "buffer(@)",
 }
 # Not a single value that a failure leaves NULL or 0: arrays, which it leaves alone or half written; a sum that is added to.
 ARRAYS = {
-    ("wte_eval_analogies", "answers"), ("wte_file_account", "storage_used"), ("wte_file_account", "same_as"), ("wte_head_sample", "ids"),
-    ("wte_vocab_align", "b_of"), ("wte_rows_diagnose", "out"), ("wte_model_diagnose", "out"), ("wte_gradcheck", "results"),
-    ("wte_head_top", "out"), ("wte_head_top", "sums"), ("wte_head_logprobs", "sums"), ("wte_rows_near", "hits"),
-    ("wte_vocab_align", "out"), ("wte_convert", "report"), ("wte_block_rows", "storage"), ("wte_rowwise_rows", "storage"),
+    ("wte_eval_analogies", "answers"), ("wte_file_disk_usage", "storage_used"), ("wte_file_disk_usage", "same_as"), ("wte_head_sample", "ids"),
+    ("wte_vocab_align", "b_of"), ("wte_diagnose_rows", "out"), ("wte_model_diagnose", "out"), ("wte_gradcheck", "results"),
+    ("wte_head_topk", "out"), ("wte_head_topk", "sums"), ("wte_head_logprobs", "sums"), ("wte_nearest", "hits"),
+    ("wte_vocab_align", "out"), ("wte_convert", "report"), ("wte_row_source_from_blocks", "storage"), ("wte_row_source_from_rowwise", "storage"),
 }
 # What a handle that is NULL gives, where it is not 0, NULL or "".
 OF_NULL = {
-    "wte_pool_threads": "1", "wte_word_row": "WTE_NOWHERE", "wte_writer_fd": "-1", "wte_utf8_next": "0",
+    "wte_pool_n_threads": "1", "wte_word_row": "WTE_NO_INDEX", "wte_writer_fd": "-1", "wte_utf8_next": "0",
 }
 # Changes that no function can find wrong, with the reason.
 UNFAIR = {
-    ("wte_rows_near", "opt.top", "huge"): "hits is said to have room for n x top",
+    ("wte_nearest", "opt.top", "huge"): "hits is said to have room for n x top",
 }
 SIZES = ("uint64_t", "size_t", "uint32_t")
 
@@ -192,7 +193,7 @@ class Sweep:
             return [(f"{place} = true", f"{place} = true;", False)]
         pointers = {
             "const wte_progress *": ["&no_report", "&stopping"], "const wte_allocator *": ["&no_functions", "&has_nothing"],
-            "const wte_rows *": ["&rows_of_nothing", "&rows_that_fail"], "const wte_named_rows *": ["&named_nothing"],
+            "const wte_row_source *": ["&rows_of_nothing", "&rows_that_fail"], "const wte_named_source *": ["&named_nothing"],
             "wte_pool *": ["fix.pool"], "const char *": ['""'],
         }
         if in_options and type_ in pointers:
@@ -217,7 +218,7 @@ class Sweep:
                 changes.append((f"{p.name} with its size alone", f"memset(&{place}, 0, sizeof {place}); {size}", False))
             elif p.type.endswith("*"):
                 changes.append((f"{p.name} zeroed", f"memset(&{place}, 0, sizeof {place});", False))
-            if struct == "wte_rows":
+            if struct == "wte_row_source":
                 changes.append((f"{p.name} fails without a word", f"{place} = rows_that_fail;", False))
             for field in self.h.structs[struct]:
                 changes += [(c[0].replace(place, p.name, 1), *c[1:]) for c in self.of_field(f"{place}.{field.name}", field.type, field.array, options)]

@@ -15,11 +15,11 @@ static inline wte_table *table_of(uint64_t rows, uint64_t cols, wte_dtype dtype)
 }
 static inline size_t table_bytes(wte_table *t)
 {
-    return (size_t)(wte_table_rows(t) * wte_table_dim(t)) * wte_dtype_bytes(wte_table_dtype(t));
+    return (size_t)(wte_table_n_rows(t) * wte_table_dim(t)) * wte_dtype_bytes(wte_table_dtype(t));
 }
 static inline void set_values(wte_table *t, const float *values)
 {
-    const size_t n = (size_t)(wte_table_rows(t) * wte_table_dim(t));
+    const size_t n = (size_t)(wte_table_n_rows(t) * wte_table_dim(t));
     wte_error err;
     assert_ok(wte_convert(WTE_F32, values, wte_table_dtype(t), wte_table_data(t), n, NULL, &err),
               err);
@@ -51,7 +51,7 @@ static inline wte_optim_options own_for_zero(wte_optim_options opt)
 {
     double *const numbers[] = { &opt.lr, &opt.eps, &opt.beta1, &opt.beta2 };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (*numbers[i] == 0) *numbers[i] = WTE_OPTIM_OWN;
+        if (*numbers[i] == 0) *numbers[i] = WTE_OPTIM_DEFAULT;
     return opt;
 }
 
@@ -71,7 +71,7 @@ static inline wte_grad *grad_of(wte_table *t, wte_grad_kind kind)
     wte_grad *g;
     wte_error err;
     opt.kind = kind;
-    assert_ok(wte_grad_create(wte_table_rows(t), wte_table_dim(t), &opt, &g, &err), err);
+    assert_ok(wte_grad_create(wte_table_n_rows(t), wte_table_dim(t), &opt, &g, &err), err);
     return g;
 }
 
@@ -98,7 +98,7 @@ static inline wte_status step_by(wte_optim *o, wte_table *t, path by, wte_ids id
 static inline void finish(wte_optim *o)
 {
     wte_error err;
-    assert_ok(wte_optim_finish(o, &err), err);
+    assert_ok(wte_optim_sync_all(o, &err), err);
 }
 
 static inline bool is_near(double got, double want, double tolerance)

@@ -53,13 +53,13 @@ class Library:
         """[(word, its vector's bytes)]"""
         handle, rows, tokens, size = c.c_void_p(), Rows(), c.c_void_p(), c.c_uint64()
         self.call("file_open", str(path).encode(), None, c.byref(handle))
-        self.call("file_rows", handle, c.c_uint64(0), c.byref(rows))
+        self.call("file_row_source", handle, c.c_uint64(0), c.byref(rows))
         self.call("file_tokens", handle, c.byref(tokens))
         self.lib.wte_token_list_text.restype = c.c_void_p
         found = []
         for i in range(rows.rows):
             row = c.create_string_buffer(4 * rows.cols)
-            self.call("rows_read", c.byref(rows), c.c_uint64(i), row)
+            self.call("row_source_read", c.byref(rows), c.c_uint64(i), row)
             text = self.lib.wte_token_list_text(tokens, c.c_uint64(i), c.byref(size))
             found.append((c.string_at(text, size.value), row.raw))
         self.lib.wte_file_free(handle)

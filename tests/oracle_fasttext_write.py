@@ -44,7 +44,7 @@ class Model:
         self.lib.wte_token_list_text.restype = c.c_void_p
         self.handle, self.rows, tokens, size = c.c_void_p(), Rows(), c.c_void_p(), c.c_uint64()
         self.call("file_open", str(path).encode(), None, c.byref(self.handle))
-        self.call("file_rows", self.handle, c.c_uint64(0), c.byref(self.rows))
+        self.call("file_row_source", self.handle, c.c_uint64(0), c.byref(self.rows))
         self.call("file_tokens", self.handle, c.byref(tokens))
         self.words = {}
         for i in range(self.rows.rows):
@@ -59,10 +59,10 @@ class Model:
     def vector(self, text):
         out = (c.c_float * self.rows.cols)()
         if text in self.words:
-            self.call("rows_read", c.byref(self.rows), c.c_uint64(self.words[text]), out)
+            self.call("row_source_read", c.byref(self.rows), c.c_uint64(self.words[text]), out)
         else:
             raw = text.encode()
-            self.call("file_unknown_word", self.handle, raw, c.c_uint64(len(raw)), out)
+            self.call("fasttext_oov_vector", self.handle, raw, c.c_uint64(len(raw)), out)
         return list(out)
 
 
@@ -104,7 +104,7 @@ def surprise(fasttext, wte, folder, way):
     lines = [[f"{topic}{rng.randrange(8)}" for _ in range(10)] for topic in rng.choices("abc", k=1500)]
     text, path = folder / "topics", folder / "tree.bin"
     text.write_text("".join(" ".join(line) + "\n" for line in lines))
-    command = [wte, "train", text, "-o", folder / "out", "--no-lines", "--dim", "20", "--window", "2", "--epochs", "20", "--sample",
+    command = [wte, "train", text, "-o", folder / "out", "--no-eos", "--dim", "20", "--window", "2", "--epochs", "20", "--sample",
                "0", "--threads", "1", "-q", "--fasttext", path, *way]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     path.write_bytes(as_supervised(path.read_bytes()))
@@ -124,7 +124,7 @@ def goes_on(fasttext, wte, folder):
     text, first, second = folder / "text", folder / "first.bin", folder / "second.bin"
     model = fasttext.train_unsupervised(str(text), dim=17, minn=2, maxn=4, bucket=500, epoch=2, thread=1, verbose=0)
     model.save_model(str(first))
-    command = [wte, "train", text, "-o", folder / "out", "--start", first, "--epochs", "1", "--lr", "1e-30", "--threads", "1", "-q",
+    command = [wte, "train", text, "-o", folder / "out", "--init-from", first, "--epochs", "1", "--lr", "1e-30", "--threads", "1", "-q",
                "--fasttext", second]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     again = fasttext.load_model(str(second))

@@ -66,8 +66,8 @@ class Files:
     def __init__(self, path):
         self.lib = c.CDLL(path)
         self.lib.wte_file_open_memory.argtypes = [c.c_char_p, c.c_uint64, c.c_char_p] + [c.c_void_p] * 3
-        self.lib.wte_file_tensors.argtypes = [c.c_void_p]
-        self.lib.wte_file_tensors.restype = c.c_uint64
+        self.lib.wte_file_n_tensors.argtypes = [c.c_void_p]
+        self.lib.wte_file_n_tensors.restype = c.c_uint64
         self.lib.wte_file_tensor.argtypes = [c.c_void_p, c.c_uint64, c.c_void_p, c.c_void_p]
         self.lib.wte_file_read.argtypes = [c.c_void_p, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64, c.c_void_p]
         self.lib.wte_file_free.argtypes = [c.c_void_p]
@@ -78,7 +78,7 @@ class Files:
         if self.lib.wte_file_open_memory(data, len(data), b"t", None, c.byref(handle), c.byref(error)):
             return error.message.decode()
         found = []
-        for i in range(self.lib.wte_file_tensors(handle)):
+        for i in range(self.lib.wte_file_n_tensors(handle)):
             tensor = Tensor()
             assert self.lib.wte_file_tensor(handle, i, c.byref(tensor), c.byref(error)) == 0
             content = c.create_string_buffer(max(1, tensor.bytes))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""wte_rows_near and wte_rows_diff against a live NumPy: brute force in float64.
+"""wte_nearest and wte_diff_rows against a live NumPy: brute force in float64.
 
     oracle_near.py libwte.so
 
@@ -73,7 +73,7 @@ class Comparison:
     def near(self, table, queries, metric):
         hits = (Hit * (len(queries) * TOP))()
         options = NearOptions(struct_size=c.sizeof(NearOptions), metric=METRICS.index(metric), top=TOP, pool=self.pool)
-        self.library.call("rows_near", c.byref(self.rows(table)), c.c_void_p(queries.ctypes.data), c.c_uint64(len(queries)),
+        self.library.call("nearest", c.byref(self.rows(table)), c.c_void_p(queries.ctypes.data), c.c_uint64(len(queries)),
                           c.c_uint64(queries.shape[1]), c.byref(options), hits)
         return [[(h.row, h.score) for h in hits[i * TOP:(i + 1) * TOP] if h.row != 2**64 - 1] for i in range(len(queries))]
 
@@ -111,7 +111,7 @@ class Comparison:
         b[::3] += self.random.normal(size=b[::3].shape).astype(type_b)
         most, diff = (RowChange * TOP)(), Diff()
         options = DiffOptions(struct_size=c.sizeof(DiffOptions), most=c.addressof(most), max_most=TOP, pool=self.pool)
-        self.library.call("rows_diff", c.byref(self.rows(a)), c.byref(self.rows(b)), c.byref(options), c.byref(diff))
+        self.library.call("diff_rows", c.byref(self.rows(a)), c.byref(self.rows(b)), c.byref(options), c.byref(diff))
         x, y = a.astype(np.float64), b.astype(np.float64)
         distance = np.linalg.norm(y - x, axis=1)
         what = f"diff of {shape} {type_a} {type_b}"

@@ -70,12 +70,12 @@ def check(lib, folder, model, copy, rng):
     assert t.scheme.decode() == model.scheme, (t.scheme, model.scheme)
     assert (t.rows, t.dim) == want.shape and t.dtype == 2
     got = np.empty_like(want)
-    call("rows_read_block", c.byref(t.source), c.c_uint64(0), c.c_size_t(t.rows), got.ctypes.data_as(c.c_void_p))
+    call("row_source_read_block", c.byref(t.source), c.c_uint64(0), c.c_size_t(t.rows), got.ctypes.data_as(c.c_void_p))
     assert got.tobytes() == want.tobytes(), (model.scheme, np.argwhere(got != want)[:3], got, want)
     for _ in range(8):
         first = int(rng.integers(t.rows))
         n = int(rng.integers(1, t.rows - first + 1))
-        call("rows_read_block", c.byref(t.source), c.c_uint64(first), c.c_size_t(n), got.ctypes.data_as(c.c_void_p))
+        call("row_source_read_block", c.byref(t.source), c.c_uint64(first), c.c_size_t(n), got.ctypes.data_as(c.c_void_p))
         assert got[:n].tobytes() == want[first : first + n].tobytes()
     ids = rng.integers(t.rows, size=len(got)).astype(np.uint64)
     read = READER(t.source.read_rows)

@@ -84,7 +84,7 @@ def by_wte(np, library, number, rows, stride):
     back = np.zeros_like(rows)
     source, storage = wte.Rows(), ctypes.create_string_buffer(64)
     library.call("rowwise_encode", number, rows.ctypes.data, *rows.shape, stored.ctypes.data, stride)
-    library.call("rowwise_rows", number, *rows.shape, stored.ctypes.data, stride, storage, ctypes.byref(source))
+    library.call("row_source_from_rowwise", number, *rows.shape, stored.ctypes.data, stride, storage, ctypes.byref(source))
     ids = np.arange(rows.shape[0], dtype=np.int64)
     given = wte.Ids(data=ids.ctypes.data, type=wte.I64, count=ids.size)
     library.lookup(source, given, back.ctypes.data)

@@ -45,7 +45,7 @@ class Vocab:
 
     def spelled(self, number):
         length = ctypes.c_uint64()
-        at = self.lib.wte_vocab_spelled(self.handle, ctypes.c_uint64(number), ctypes.byref(length))
+        at = self.lib.wte_vocab_raw_text(self.handle, ctypes.c_uint64(number), ctypes.byref(length))
         return ctypes.string_at(at, length.value).decode() if at else None
 
     def written(self, number):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""wte_bag_rows against a live PyTorch: F.embedding_bag over random tables, ids and offsets.
+"""wte_bag_reduce against a live PyTorch: F.embedding_bag over random tables, ids and offsets.
 
     oracle_torch_bag.py libwte.so
 

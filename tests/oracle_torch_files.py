@@ -93,7 +93,7 @@ def packed_anew(data, rng):
 def rows_of(files, handle, i, shape):
     """All rows by read_block and, in reverse, one by one; None when it is no matrix."""
     rows, error = Rows(), Error()
-    if files.lib.wte_file_rows(handle, i, c.byref(rows), c.byref(error)):
+    if files.lib.wte_file_row_source(handle, i, c.byref(rows), c.byref(error)):
         assert error.status == 2 or "no matrix" in error.message.decode(), error.message
         return None
     size = rows.cols * (torch.tensor([], dtype=TORCH[rows.dtype]).element_size())
@@ -102,7 +102,7 @@ def rows_of(files, handle, i, shape):
     assert read(rows.ctx, 0, rows.rows, block, c.addressof(error)) == 0, error.message
     one = c.create_string_buffer(max(1, size))
     for r in range(rows.rows):
-        assert files.lib.wte_rows_read(c.byref(rows), c.c_uint64(r), one, c.byref(error)) == 0, error.message
+        assert files.lib.wte_row_source_read(c.byref(rows), c.c_uint64(r), one, c.byref(error)) == 0, error.message
         assert one.raw[:size] == block.raw[r * size : (r + 1) * size], f"row {r}"
     return block.raw[: rows.rows * size]
 
@@ -125,7 +125,7 @@ def check(files, path, state, where):
     error, handle = Error(), c.c_void_p()
     if files.lib.wte_file_open(path.encode(), None, c.byref(handle), c.byref(error)):
         raise AssertionError(f"{where}: {error.message.decode()}")
-    assert files.lib.wte_file_tensors(handle) == len(state), where
+    assert files.lib.wte_file_n_tensors(handle) == len(state), where
     shared, matrices = {}, 0
     for name, tensor in state.items():
         i, found = c.c_uint64(), Tensor()
@@ -149,7 +149,7 @@ def check(files, path, state, where):
 
 def main():
     files, rng, matrices = Files(sys.argv[1]), random.Random(SEED), 0
-    files.lib.wte_file_rows.argtypes = [c.c_void_p, c.c_uint64, c.c_void_p, c.c_void_p]
+    files.lib.wte_file_row_source.argtypes = [c.c_void_p, c.c_uint64, c.c_void_p, c.c_void_p]
     torch.manual_seed(SEED)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.pt")

@@ -95,7 +95,7 @@ class Ours:
         self.at = self.case.torch.zeros(self.case.d_out.shape, dtype=self.case.torch.int64)
         self.bag.max_at = self.at.data_ptr()
         out = self.case.torch.zeros(self.case.d_out.shape)
-        self.library.call("bag_rows", ctypes.byref(self.rows), self.ids, self.offsets, ctypes.byref(self.bag), out.data_ptr(), 0)
+        self.library.call("bag_reduce", ctypes.byref(self.rows), self.ids, self.offsets, ctypes.byref(self.bag), out.data_ptr(), 0)
 
     def gradient(self, grad):
         back, d_out = ctypes.byref(self.back), self.case.d_out.data_ptr()

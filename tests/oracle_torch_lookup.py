@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""wte_lookup_rows against a live PyTorch: F.embedding and index_select, bit for bit.
+"""wte_lookup against a live PyTorch: F.embedding and index_select, bit for bit.
 
     oracle_torch_lookup.py libwte.so
 

@@ -50,14 +50,14 @@ def by_wte(library, numpy, history, how, settings, pool):
         given = wte.Ids(data=ids.ctypes.data, type=wte.I64, count=IDS)
         d_out = history.d_out[step].ctypes.data
         library.call("optim_set_lr", made, history.lr[step])
-        library.call("optim_prepare", made, given)
+        library.call("optim_sync_rows", made, given)
         if how == "fused":
             library.call("optim_step_lookup", made, given, d_out, 0, None)
             continue
         library.lib.wte_grad_zero(grad)
         library.call("grad_lookup", grad, given, d_out, 0, None)
         library.call("optim_step", made, grad)
-    library.call("optim_finish", made)
+    library.call("optim_sync_all", made)
     got = numpy.empty((ROWS, DIM), dtype=numpy.float32)
     c.memmove(got.ctypes.data, library.lib.wte_table_data(table), got.nbytes)
     library.lib.wte_optim_free(made)

@@ -69,7 +69,7 @@ def save(rng, folder, parts, dim, model):
 def rows_of(files, handle, name):
     i, rows, error = c.c_uint64(), Rows(), Error()
     assert files.lib.wte_file_find(handle, name.encode(), c.c_uint64(len(name)), c.byref(i), c.byref(error)) == 0, error.message
-    assert files.lib.wte_file_rows(handle, i, c.byref(rows), c.byref(error)) == 0, error.message
+    assert files.lib.wte_file_row_source(handle, i, c.byref(rows), c.byref(error)) == 0, error.message
     return rows
 
 
@@ -94,7 +94,7 @@ def check_rows(rng, rows, whole, where):
 
 def main():
     files, rng, tables = Files(sys.argv[1]), random.Random(SEED), 0
-    files.lib.wte_file_rows.argtypes = [c.c_void_p, c.c_uint64, c.c_void_p, c.c_void_p]
+    files.lib.wte_file_row_source.argtypes = [c.c_void_p, c.c_uint64, c.c_void_p, c.c_void_p]
     torch.manual_seed(SEED)
     for k in range(60):
         parts = rng.choice([2, 3, 4, 8])
@@ -105,7 +105,7 @@ def main():
             path = os.path.join(folder, f"consolidated.{rng.randrange(parts):02d}.pth")
             if files.lib.wte_file_open(path.encode(), None, c.byref(handle), c.byref(error)):
                 raise AssertionError(f"model {k}: {error.message.decode()}")
-            assert files.lib.wte_file_tensors(handle) == len(model)
+            assert files.lib.wte_file_n_tensors(handle) == len(model)
             for name, (whole, _) in model.items():
                 rows = rows_of(files, handle, name)
                 check_rows(rng, rows, whole, f"seed {SEED}, model {k}, {parts} parts: {name}")

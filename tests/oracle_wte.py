@@ -111,7 +111,7 @@ class OptimOptions(c.Structure):
     _fields_ += [("pool", c.c_void_p), ("allocator", c.c_void_p)]
 
 
-OWN = -1.0  # WTE_OPTIM_OWN
+OWN = -1.0  # WTE_OPTIM_DEFAULT
 SGD, ADAM, ADAMW, LAZY_ADAM, ADAGRAD, ROWWISE_ADAGRAD, ADAFACTOR = range(7)
 
 
@@ -166,10 +166,10 @@ class Library:
         self.lib.wte_table_free.argtypes = [c.c_void_p]
         self.lib.wte_table_create.argtypes = [c.c_uint64, c.c_uint64, c.c_int] + [c.c_void_p] * 3
         self.lib.wte_table_init.argtypes = [c.c_void_p] * 3
-        self.lib.wte_lookup_rows.argtypes = [c.c_void_p, Ids, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p]
-        self.lib.wte_bag_rows.argtypes = [c.c_void_p, Ids, Ids, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p]
+        self.lib.wte_lookup.argtypes = [c.c_void_p, Ids, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p]
+        self.lib.wte_bag_reduce.argtypes = [c.c_void_p, Ids, Ids, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p]
         self.lib.wte_rowwise_encode.argtypes = [c.c_int, c.c_void_p, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64, c.c_void_p]
-        self.lib.wte_rowwise_rows.argtypes = [c.c_int, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64] + [c.c_void_p] * 3
+        self.lib.wte_row_source_from_rowwise.argtypes = [c.c_int, c.c_uint64, c.c_uint64, c.c_void_p, c.c_uint64] + [c.c_void_p] * 3
         gradient = [c.c_void_p, Ids, c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p]
         self.lib.wte_grad_create.argtypes = [c.c_uint64, c.c_uint64] + [c.c_void_p] * 3
         self.lib.wte_grad_lookup.argtypes = gradient
@@ -187,7 +187,7 @@ class Library:
         self.lib.wte_optim_create.argtypes = [c.c_void_p] * 4
         self.lib.wte_optim_free.argtypes = [c.c_void_p]
         self.lib.wte_optim_set_lr.argtypes = [c.c_void_p, c.c_double, c.c_void_p]
-        self.lib.wte_optim_prepare.argtypes = [c.c_void_p, Ids, c.c_void_p]
+        self.lib.wte_optim_sync_rows.argtypes = [c.c_void_p, Ids, c.c_void_p]
         self.lib.wte_optim_step.argtypes = [c.c_void_p] * 3
         self.lib.wte_optim_step_lookup.argtypes = [c.c_void_p, Ids, c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p]
         self.lib.wte_optim_step_bag.argtypes = [c.c_void_p, Ids, Ids, c.c_void_p, c.c_void_p, c.c_size_t] + [c.c_void_p] * 2
@@ -217,12 +217,12 @@ class Library:
     def lookup(self, rows, ids, out, pool=None, **options):
         """out[i] = rows[ids[i]]; rows and ids are the structs above, out an address."""
         given = LookupOptions(struct_size=c.sizeof(LookupOptions), pool=pool, **options)
-        self.call("lookup_rows", c.byref(rows), ids, c.byref(given), out, 0)
+        self.call("lookup", c.byref(rows), ids, c.byref(given), out, 0)
 
     def bags(self, rows, ids, offsets, out, **options):
         """The same for bags; ids and offsets are structs, out an address."""
         given = BagOptions(struct_size=c.sizeof(BagOptions), **options)
-        self.call("bag_rows", c.byref(rows), ids, offsets, c.byref(given), out, 0)
+        self.call("bag_reduce", c.byref(rows), ids, offsets, c.byref(given), out, 0)
 
     def logits(self, rows, hidden, out, **options):
         """out = hidden @ rows^T; rows and hidden are the structs above, out an address."""

@@ -58,7 +58,7 @@ static inline void q_refused(const quantised *q, wte_status status, const char *
     wte_model *m = q_open(q);
     const wte_model_table *t;
     wte_error err = { 0 };
-    assert_fails(wte_model_input(m, &t, &err), err, status, WTE_NOWHERE, part);
+    assert_fails(wte_model_input(m, &t, &err), err, status, WTE_NO_INDEX, part);
     wte_model_free(m);
 }
 

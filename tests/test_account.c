@@ -26,11 +26,11 @@ static void check_use(const made_tensor *t, size_t n, uint64_t used)
 {
     made_zip z = zip_views(t, n);
     wte_error err = { 0 };
-    wte_account a;
+    wte_disk_usage a;
     wte_file *f;
     uint64_t of_storage = 7;
     assert_ok(open_zip_bytes(&z, NULL, &f, &err), err);
-    assert_ok(wte_file_account(f, &of_storage, NULL, NULL, &a, &err), err);
+    assert_ok(wte_file_disk_usage(f, &of_storage, NULL, NULL, &a, &err), err);
     assert_int_equal(of_storage, used);
     assert_int_equal(a.used, used);
     assert_int_equal(a.sliced, 4000 - used);
@@ -50,15 +50,15 @@ static void a_view_of_4_of_1000_uses_16_of_4000_bytes(void **state)
     wte_storage s;
     wte_file *f;
     assert_ok(open_zip_bytes(&z, NULL, &f, &err), err);
-    assert_int_equal(wte_file_storages(f), 1);
+    assert_int_equal(wte_file_n_storages(f), 1);
     assert_int_equal(tensor_at(f, 0).storage, 0);
     assert_ok(wte_file_storage(f, 0, &s, &err), err);
     assert_string_equal(s.name, "0");
     assert_int_equal(s.name_bytes, 1);
     assert_int_equal(s.bytes, 4000);
     assert_int_equal(tensor_at(f, 0).offset, s.offset + 40);
-    assert_int_equal(s.part, 0);
-    assert_false(s.unpacked);
+    assert_int_equal(s.shard, 0);
+    assert_false(s.decompressed);
     assert_fails(wte_file_storage(f, 1, &s, &err), err, WTE_E_RANGE, 1,
                  "t.pt: storage number 1, but it has 1");
     wte_file_free(f);
@@ -100,21 +100,21 @@ static void all_three_forms_of_a_checkpoint_tell_their_storages(void **state)
         char path[64];
         wte_error err = { 0 };
         wte_file *f;
-        wte_account a;
+        wte_disk_usage a;
         wte_storage s;
         snprintf(path, sizeof path, "torch/%s", files[k]);
         assert_ok(wte_file_open(test_data(path), NULL, &f, &err), err);
-        const uint64_t n = wte_file_storages(f);
+        const uint64_t n = wte_file_n_storages(f);
         uint64_t used[8] = { 0 }, whole = 0, sum = 0;
         assert_true(n >= 2 && n <= 8);
-        assert_ok(wte_file_account(f, used, NULL, NULL, &a, &err), err);
+        assert_ok(wte_file_disk_usage(f, used, NULL, NULL, &a, &err), err);
         for (uint64_t i = 0; i < n; i++) {
             assert_ok(wte_file_storage(f, i, &s, &err), err);
             assert_true(used[i] <= s.bytes && (used[i] > 0 || s.bytes == 0));
             whole += s.bytes;
             sum += used[i];
         }
-        for (uint64_t i = 0; i < wte_file_tensors(f); i++) {
+        for (uint64_t i = 0; i < wte_file_n_tensors(f); i++) {
             const wte_tensor t = tensor_at(f, i);
             assert_true(t.storage < n);
             assert_ok(wte_file_storage(f, t.storage, &s, &err), err);
@@ -150,28 +150,28 @@ static void tensors_stored_twice_are_found(void **state)
     uint8_t *data = made.data + made.bytes - 102;
     wte_error err = { 0 };
     wte_file *f;
-    wte_account a;
+    wte_disk_usage a;
     uint64_t same[5];
     memcpy(data + 48, data, 24); /* c, of another shape */
     memcpy(data + 72, data, 24); /* d */
     memcpy(data + 96, data, 6);  /* e, of another type */
     assert_ok(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err);
-    assert_ok(wte_file_account(f, NULL, same, NULL, &a, &err), err);
-    for (uint64_t i = 0; i < 5; i++) assert_int_equal(same[i], i == 3 ? 0 : WTE_NOWHERE);
+    assert_ok(wte_file_disk_usage(f, NULL, same, NULL, &a, &err), err);
+    for (uint64_t i = 0; i < 5; i++) assert_int_equal(same[i], i == 3 ? 0 : WTE_NO_INDEX);
     assert_int_equal(a.duplicates, 1);
     assert_int_equal(a.duplicate, 24);
     assert_int_equal(a.used, 102);
     assert_int_equal(a.stored, made.bytes);
     data[95] ^= 1; /* the last byte alone */
-    assert_ok(wte_file_account(f, NULL, same, NULL, &a, &err), err);
+    assert_ok(wte_file_disk_usage(f, NULL, same, NULL, &a, &err), err);
     assert_int_equal(a.duplicates, 0);
-    assert_int_equal(same[3], WTE_NOWHERE);
+    assert_int_equal(same[3], WTE_NO_INDEX);
     memcpy(data + 24, data + 72, 24); /* b and d, but not a */
-    assert_ok(wte_file_account(f, NULL, same, NULL, &a, &err), err);
-    assert_int_equal(same[1], WTE_NOWHERE);
+    assert_ok(wte_file_disk_usage(f, NULL, same, NULL, &a, &err), err);
+    assert_int_equal(same[1], WTE_NO_INDEX);
     assert_int_equal(same[3], 1);
     const wte_progress stop = { stop_at_once, NULL };
-    assert_int_equal(wte_file_account(f, NULL, same, &stop, &a, &err), WTE_E_CANCELLED);
+    assert_int_equal(wte_file_disk_usage(f, NULL, same, &stop, &a, &err), WTE_E_CANCELLED);
     assert_true(err.where < 5); /* which kind comes first is no promise */
     assert_non_null(strstr(err.message, "t: comparing tensors was stopped at "));
     wte_file_free(f);
@@ -190,17 +190,17 @@ static void a_difference_anywhere_is_seen(void **state)
     uint8_t *data = made.data + made.bytes - 200000;
     wte_error err = { 0 };
     wte_file *f;
-    wte_account a;
+    wte_disk_usage a;
     uint64_t same[2];
     memcpy(data + 100000, data, 100000);
     assert_ok(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err);
     for (uint64_t at = 0; at < 100000; at += 3331) {
         data[at] ^= 0x80;
-        assert_ok(wte_file_account(f, NULL, same, NULL, &a, &err), err);
+        assert_ok(wte_file_disk_usage(f, NULL, same, NULL, &a, &err), err);
         assert_int_equal(a.duplicates, 0);
         data[at] ^= 0x80;
     }
-    assert_ok(wte_file_account(f, NULL, same, NULL, &a, &err), err);
+    assert_ok(wte_file_disk_usage(f, NULL, same, NULL, &a, &err), err);
     assert_int_equal(same[1], 0);
     assert_int_equal(a.duplicate, 100000);
     wte_file_free(f);
@@ -216,12 +216,12 @@ static void two_names_of_one_place_are_no_duplicate(void **state)
     made_zip z = zip_views(twice, 3);
     wte_error err = { 0 };
     wte_file *f;
-    wte_account a;
+    wte_disk_usage a;
     uint64_t same[3];
     assert_ok(open_zip_bytes(&z, NULL, &f, &err), err);
-    assert_ok(wte_file_account(f, NULL, same, NULL, &a, &err), err);
-    assert_int_equal(same[0], WTE_NOWHERE);
-    assert_int_equal(same[1], WTE_NOWHERE);
+    assert_ok(wte_file_disk_usage(f, NULL, same, NULL, &a, &err), err);
+    assert_int_equal(same[0], WTE_NO_INDEX);
+    assert_int_equal(same[1], WTE_NO_INDEX);
     assert_int_equal(same[2], 0); /* zeros too, but other ones */
     assert_int_equal(a.duplicates, 1);
     assert_int_equal(a.duplicate, 400);
@@ -236,7 +236,7 @@ static void every_allocation_may_fail(void **state)
     made_zip z = zip_tensor(&few, 24);
     for (size_t i = 0;; i++) {
         wte_error err = { 0 };
-        wte_account a;
+        wte_disk_usage a;
         wte_file *f;
         uint64_t same[1];
         test_memory m;
@@ -245,7 +245,7 @@ static void every_allocation_may_fail(void **state)
         opt.allocator = &m.allocator;
         wte_status status = open_zip_bytes(&z, &opt, &f, &err);
         if (status == WTE_OK) {
-            status = wte_file_account(f, NULL, same, NULL, &a, &err);
+            status = wte_file_disk_usage(f, NULL, same, NULL, &a, &err);
             wte_file_free(f);
         }
         assert_int_equal(m.live, 0);

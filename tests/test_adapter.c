@@ -19,7 +19,7 @@ static void assert_no_table(const char *dir, const char *message)
     const wte_model_table *input;
     wte_error err;
     wte_model *m = open_model(dir);
-    assert_fails(wte_model_input(m, &input, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE, message);
+    assert_fails(wte_model_input(m, &input, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX, message);
     wte_model_free(m);
     test_scratch_remove(dir);
 }

@@ -13,7 +13,7 @@ static void each_step_is_one_operation_in_order(void **state)
     (void)state;
     const wte__kernels *sets[WTE__MAX_ISAS];
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
-    const wte__after after = { 3, 7, 0 };
+    const wte__logit_epilogue after = { 3, 7, 0 };
     for (size_t s = 0; s < n_sets; s++)
         for (size_t n = 0; n <= LONGEST; n++) {
             float *x = test_guarded(n * 4 + 4), *bias = test_guarded(n * 4);
@@ -27,7 +27,7 @@ static void each_step_is_one_operation_in_order(void **state)
                 y = y * 3;
                 want[i] = y / 7;
             }
-            sets[s]->after_dots(x + 1, n, bias, &after);
+            sets[s]->logit_epilogue(x + 1, n, bias, &after);
             assert_true(x[0] == 5);
             assert_memory_equal(x + 1, want, n * 4);
             test_guarded_free(x, n * 4 + 4);
@@ -40,12 +40,12 @@ static void what_is_not_asked_for_is_not_done(void **state)
     (void)state;
     const wte__kernels *sets[WTE__MAX_ISAS];
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
-    const wte__after nothing = { 0, 0, 0 };
+    const wte__logit_epilogue nothing = { 0, 0, 0 };
     for (size_t s = 0; s < n_sets; s++) {
         float x[LONGEST], before[LONGEST];
         for (size_t i = 0; i < LONGEST; i++) before[i] = x[i] = i % 5 ? (float)i : -0.0f;
         x[3] = before[3] = INFINITY;
-        sets[s]->after_dots(x, LONGEST, NULL, &nothing);
+        sets[s]->logit_epilogue(x, LONGEST, NULL, &nothing);
         assert_memory_equal(x, before, sizeof x);
     }
 }
@@ -69,13 +69,13 @@ static void the_cap_is_near_tanh_and_has_the_same_bits_everywhere(void **state)
     enum { MOST = 150000 };
     const wte__kernels *sets[WTE__MAX_ISAS];
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
-    const wte__after after = { 0, 0, 1 };
+    const wte__logit_epilogue after = { 0, 0, 1 };
     static float x[MOST], first[MOST], got[MOST];
     const size_t n = arguments(x);
     assert_in_range(n, 100000, MOST);
     for (size_t s = 0; s < n_sets; s++) {
         memcpy(got, x, sizeof got);
-        sets[s]->after_dots(got, n, NULL, &after);
+        sets[s]->logit_epilogue(got, n, NULL, &after);
         if (s == 0) memcpy(first, got, sizeof got);
         assert_memory_equal(got, first, n * sizeof *got);
     }
@@ -94,10 +94,10 @@ static void nan_and_infinity_are_kept_and_capped(void **state)
     (void)state;
     const wte__kernels *sets[WTE__MAX_ISAS];
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
-    const wte__after after = { 0, 0, 30 };
+    const wte__logit_epilogue after = { 0, 0, 30 };
     for (size_t s = 0; s < n_sets; s++) {
         float x[] = { NAN, INFINITY, -INFINITY, -0.0f, 0 };
-        sets[s]->after_dots(x, 5, NULL, &after);
+        sets[s]->logit_epilogue(x, 5, NULL, &after);
         assert_true(isnan(x[0]) && x[1] == 30 && x[2] == -30);
         assert_true(x[3] == 0 && signbit(x[3]) && x[4] == 0 && !signbit(x[4]));
     }

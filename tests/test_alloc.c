@@ -93,7 +93,7 @@ static void the_usual_message_says_how_much_for_what(void **state)
 {
     (void)state;
     wte_error err;
-    assert_fails(wte__no_memory(&err, 4096, "a table"), err, WTE_E_MEMORY, WTE_NOWHERE,
+    assert_fails(wte__no_memory(&err, 4096, "a table"), err, WTE_E_MEMORY, WTE_NO_INDEX,
                  "out of memory: 4096 bytes for a table");
 }
 

@@ -13,9 +13,9 @@ static const float twelve[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
 static wte_status bags(const int64_t *ids, size_t n_ids, const int64_t *offsets, size_t n_offsets,
                        const wte_bag_options *opt, float *out)
 {
-    const wte_rows rows = view_of(twelve, 4, 3, WTE_F32);
-    return wte_bag_rows(&rows, ids_of(ids, WTE_I64, n_ids), ids_of(offsets, WTE_I64, n_offsets),
-                        opt, out, 0, &err);
+    const wte_row_source rows = view_of(twelve, 4, 3, WTE_F32);
+    return wte_bag_reduce(&rows, ids_of(ids, WTE_I64, n_ids), ids_of(offsets, WTE_I64, n_offsets),
+                          opt, out, 0, &err);
 }
 
 static void sum_mean_and_maximum_of_two_bags(void **state)
@@ -62,15 +62,15 @@ static void an_empty_bag_is_zeros_in_every_mode(void **state)
 {
     (void)state;
     const float negative[] = { -5, -6 };
-    const wte_rows rows = view_of(negative, 1, 2, WTE_F32);
+    const wte_row_source rows = view_of(negative, 1, 2, WTE_F32);
     const uint16_t ids[] = { 0 }, offsets[] = { 0, 0, 1, 1 };
     for (int mode = WTE_BAG_SUM; mode <= WTE_BAG_MAX; mode++) {
         const float expected[] = { 0, 0, -5, -6, 0, 0, 0, 0 };
         float out[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
         wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
         opt.mode = (wte_bag_mode)mode;
-        assert_ok(wte_bag_rows(&rows, ids_of(ids, WTE_U16, 1), ids_of(offsets, WTE_U16, 4), &opt,
-                               out, 0, &err),
+        assert_ok(wte_bag_reduce(&rows, ids_of(ids, WTE_U16, 1), ids_of(offsets, WTE_U16, 4), &opt,
+                                 out, 0, &err),
                   err);
         assert_memory_equal(out, expected, sizeof out);
     }
@@ -102,7 +102,7 @@ static void the_last_offset_may_be_the_end(void **state)
     float out[7] = { 9, 9, 9, 9, 9, 9, -1 };
     uint64_t n;
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
-    opt.offsets_end = 1;
+    opt.include_last_offset = 1;
     assert_ok(bags(ids, 3, offsets, 3, &opt, out), err);
     assert_memory_equal(out, expected, sizeof out);
     assert_ok(wte_bag_count(ids_of(ids, WTE_I64, 3), ids_of(offsets, WTE_I64, 3), &opt, &n, &err),
@@ -121,7 +121,7 @@ static void a_matrix_of_ids_needs_no_offsets(void **state)
     float out[9];
     uint64_t n;
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
-    opt.bag_ids = 2;
+    opt.ids_per_bag = 2;
     assert_ok(bags(ids, 6, NULL, 0, &opt, out), err);
     assert_memory_equal(out, expected, sizeof out);
     assert_ok(wte_bag_count(ids_of(ids, WTE_I64, 6), no_ids(), &opt, &n, &err), err);
@@ -148,7 +148,7 @@ static void masked_positions_are_not_looked_at(void **state)
         uint64_t sizes[2];
         wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
         opt.mode = WTE_BAG_MEAN;
-        opt.bag_ids = 3;
+        opt.ids_per_bag = 3;
         opt.mask = masks[i].mask;
         opt.mask_dtype = masks[i].type;
         opt.sizes = sizes;
@@ -180,17 +180,17 @@ static void maxima_tell_whose_they_are(void **state)
 {
     (void)state;
     const float table[] = { 1, 2, 1, 2, 0, 3 }; /* ties go to the first, even to the very end */
-    const wte_rows rows = view_of(table, 3, 2, WTE_F32);
+    const wte_row_source rows = view_of(table, 3, 2, WTE_F32);
     const int32_t ids[] = { 2, 1, 0, 0, 1 }, offsets[] = { 0, 0, 3 };
     const float expected[] = { 0, 0, 1, 3, 1, 2 };
-    const uint64_t where[] = { WTE_NOWHERE, WTE_NOWHERE, 1, 0, 3, 3 };
+    const uint64_t where[] = { WTE_NO_INDEX, WTE_NO_INDEX, 1, 0, 3, 3 };
     float out[6];
     uint64_t at[6];
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     opt.mode = WTE_BAG_MAX;
-    opt.max_at = at;
-    assert_ok(wte_bag_rows(&rows, ids_of(ids, WTE_I32, 5), ids_of(offsets, WTE_I32, 3), &opt, out,
-                           0, &err),
+    opt.argmax = at;
+    assert_ok(wte_bag_reduce(&rows, ids_of(ids, WTE_I32, 5), ids_of(offsets, WTE_I32, 3), &opt, out,
+                             0, &err),
               err);
     assert_memory_equal(out, expected, sizeof out);
     assert_memory_equal(at, where, sizeof at);
@@ -202,16 +202,16 @@ static void nan_in_a_maximum_stays_only_from_the_first(void **state)
     const uint32_t signalling = 0xff800001u;
     float table[] = { 0, 1 }, out[2];
     memcpy(table, &signalling, 4);
-    const wte_rows rows = view_of(table, 2, 1, WTE_F32);
+    const wte_row_source rows = view_of(table, 2, 1, WTE_F32);
     const uint16_t ids[] = { 0, 1, 1, 0 }, offsets[] = { 0, 2 };
     uint64_t at[2];
     for (int traced = 0; traced < 2; traced++) {
         uint32_t bits;
         wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
         opt.mode = WTE_BAG_MAX;
-        opt.max_at = traced ? at : NULL;
-        assert_ok(wte_bag_rows(&rows, ids_of(ids, WTE_U16, 4), ids_of(offsets, WTE_U16, 2), &opt,
-                               out, 0, &err),
+        opt.argmax = traced ? at : NULL;
+        assert_ok(wte_bag_reduce(&rows, ids_of(ids, WTE_U16, 4), ids_of(offsets, WTE_U16, 2), &opt,
+                                 out, 0, &err),
                   err);
         memcpy(&bits, out, sizeof bits);
         assert_int_equal(bits, 0xffc00001u); /* quiet */
@@ -224,24 +224,24 @@ static void results_are_rounded_once(void **state)
 {
     (void)state;
     const float table[] = { 1, 0x1p-11f, 0x1p-24f };
-    const wte_rows rows = view_of(table, 3, 1, WTE_F32);
+    const wte_row_source rows = view_of(table, 3, 1, WTE_F32);
     const uint16_t ids[] = { 0, 1, 2 }, offsets[] = { 0 };
     uint16_t out[3] = { 7, 7, 7 };
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     opt.out_dtype = WTE_F16; /* 1 + 2^-11 lies between two, and goes to the even one: 1 */
-    assert_ok(wte_bag_rows(&rows, ids_of(ids, WTE_U16, 3), ids_of(offsets, WTE_U16, 1), &opt,
-                           out + 1, 0, &err),
+    assert_ok(wte_bag_reduce(&rows, ids_of(ids, WTE_U16, 3), ids_of(offsets, WTE_U16, 1), &opt,
+                             out + 1, 0, &err),
               err);
     assert_true(out[0] == 7 && out[1] == 0x3c00 && out[2] == 7);
     const float other[] = { 1, 0x1p-11f, 0x1p-12f }; /* rounded at each step it would stay 1 */
-    const wte_rows more = view_of(other, 3, 1, WTE_F32);
-    assert_ok(wte_bag_rows(&more, ids_of(ids, WTE_U16, 3), ids_of(offsets, WTE_U16, 1), &opt,
-                           out + 1, 0, &err),
+    const wte_row_source more = view_of(other, 3, 1, WTE_F32);
+    assert_ok(wte_bag_reduce(&more, ids_of(ids, WTE_U16, 3), ids_of(offsets, WTE_U16, 1), &opt,
+                             out + 1, 0, &err),
               err);
     assert_int_equal(out[1], 0x3c01);
     opt.out_dtype = WTE_BF16;
-    assert_ok(wte_bag_rows(&more, ids_of(ids, WTE_U16, 3), ids_of(offsets, WTE_U16, 1), &opt, out,
-                           0, &err),
+    assert_ok(wte_bag_reduce(&more, ids_of(ids, WTE_U16, 3), ids_of(offsets, WTE_U16, 1), &opt, out,
+                             0, &err),
               err);
     assert_int_equal(out[0], 0x3f80);
 }
@@ -250,14 +250,14 @@ static void results_are_normalized(void **state)
 {
     (void)state;
     const float table[] = { 3, 4, 0, 0, 1e-30f, 0, NAN, 1 };
-    const wte_rows rows = view_of(table, 4, 2, WTE_F32);
+    const wte_row_source rows = view_of(table, 4, 2, WTE_F32);
     const uint16_t ids[] = { 0, 1, 2, 3 }, offsets[] = { 0, 1, 2, 3 };
     const float small = 1e-30f / 1e-12f;
     float out[8];
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     opt.normalize = 1;
-    assert_ok(wte_bag_rows(&rows, ids_of(ids, WTE_U16, 4), ids_of(offsets, WTE_U16, 4), &opt, out,
-                           0, &err),
+    assert_ok(wte_bag_reduce(&rows, ids_of(ids, WTE_U16, 4), ids_of(offsets, WTE_U16, 4), &opt, out,
+                             0, &err),
               err);
     assert_true(out[0] == 3.0f / 5 && out[1] == 4.0f / 5);
     assert_true(out[2] == 0 && out[3] == 0 && out[4] == small && out[5] == 0);
@@ -268,20 +268,20 @@ static void long_rows_are_shortened_in_the_copy(void **state)
 {
     (void)state;
     const float table[] = { 3, 4, 0.5f, 0 };
-    const wte_rows rows = view_of(table, 2, 2, WTE_F32);
+    const wte_row_source rows = view_of(table, 2, 2, WTE_F32);
     const uint16_t ids[] = { 0, 1, 0 }, offsets[] = { 0 };
     float out[2];
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     opt.max_norm = 1;
-    assert_ok(wte_bag_rows(&rows, ids_of(ids, WTE_U16, 3), ids_of(offsets, WTE_U16, 1), &opt, out,
-                           0, &err),
+    assert_ok(wte_bag_reduce(&rows, ids_of(ids, WTE_U16, 3), ids_of(offsets, WTE_U16, 1), &opt, out,
+                             0, &err),
               err);
     const float x = 0.6000000238418579f, y = 0.800000011920929f; /* PyTorch's */
     assert_true(out[0] == x + 0.5f + x && out[1] == y + 0 + y);
     assert_true(table[0] == 3 && table[1] == 4);
     opt.norm_type = 1;
-    assert_ok(wte_bag_rows(&rows, ids_of(ids, WTE_U16, 1), ids_of(offsets, WTE_U16, 1), &opt, out,
-                           0, &err),
+    assert_ok(wte_bag_reduce(&rows, ids_of(ids, WTE_U16, 1), ids_of(offsets, WTE_U16, 1), &opt, out,
+                             0, &err),
               err);
     assert_true(out[0] == 0.4285714030265808f && out[1] == 0.5714285373687744f);
 }
@@ -289,16 +289,17 @@ static void long_rows_are_shortened_in_the_copy(void **state)
 static void no_bags_and_no_columns_are_fine(void **state)
 {
     (void)state;
-    const wte_rows rows = view_of(twelve, 4, 3, WTE_F32), narrow = view_of(twelve, 4, 0, WTE_F32);
+    const wte_row_source rows = view_of(twelve, 4, 3, WTE_F32),
+                         narrow = view_of(twelve, 4, 0, WTE_F32);
     const uint16_t ids[] = { 0, 1 }, offsets[] = { 0 };
     uint64_t size = 9, n = 9;
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
-    assert_ok(wte_bag_rows(&rows, no_ids(), no_ids(), &opt, NULL, 0, &err), err);
+    assert_ok(wte_bag_reduce(&rows, no_ids(), no_ids(), &opt, NULL, 0, &err), err);
     assert_ok(wte_bag_count(no_ids(), no_ids(), NULL, &n, &err), err);
     assert_int_equal(n, 0);
     opt.sizes = &size;
-    assert_ok(wte_bag_rows(&narrow, ids_of(ids, WTE_U16, 2), ids_of(offsets, WTE_U16, 1), &opt,
-                           NULL, 0, &err),
+    assert_ok(wte_bag_reduce(&narrow, ids_of(ids, WTE_U16, 2), ids_of(offsets, WTE_U16, 1), &opt,
+                             NULL, 0, &err),
               err);
     assert_int_equal(size, 2);
 }
@@ -322,10 +323,10 @@ static void the_first_of_many_bad_ids_is_named(void **state)
     static char shifted[sizeof ids + 1];
     static float out[N / EACH * 3];
     const float table[4][3] = { { 1 }, { 2 }, { 3 }, { 4 } };
-    const wte_rows rows = view_of(table, 4, 3, WTE_F32);
+    const wte_row_source rows = view_of(table, 4, 3, WTE_F32);
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     wte_bad_ids report;
-    opt.bag_ids = EACH;
+    opt.ids_per_bag = EACH;
     opt.report = &report;
     for (size_t i = 0; i < N; i++) ids[i] = (int64_t)(i % 4);
     ids[FIRST] = -7;
@@ -337,7 +338,7 @@ static void the_first_of_many_bad_ids_is_named(void **state)
     for (size_t f = 0; f < 3; f++)
         for (uint32_t threads = 1; threads <= 3; threads += 2) {
             assert_ok(wte_pool_create(threads, &opt.pool, &err), err);
-            assert_fails(wte_bag_rows(&rows, forms[f], no_ids(), &opt, out, 0, &err), err,
+            assert_fails(wte_bag_reduce(&rows, forms[f], no_ids(), &opt, out, 0, &err), err,
                          WTE_E_RANGE, FIRST, "id -7 at position 30907 is out of range");
             assert_true(report.count == 2 && report.first[1].position == AGAIN);
             wte_pool_free(opt.pool);
@@ -361,7 +362,7 @@ static void bad_offsets_are_refused(void **state)
     assert_fails(bags(ids, 3, far, 2, NULL, out), err, WTE_E_ARGUMENT, 1,
                  "offset 1 is 4, but there are 3 ids");
     assert_fails(bags(ids, 3, NULL, 0, NULL, out), err, WTE_E_ARGUMENT, 0, "no offsets, but 3 ids");
-    opt.offsets_end = 1;
+    opt.include_last_offset = 1;
     assert_fails(bags(ids, 3, early_end, 2, &opt, out), err, WTE_E_ARGUMENT, 1,
                  "the last offset is 2, but there are 3 ids");
     assert_fails(bags(ids, 0, NULL, 0, &opt, out), err, WTE_E_ARGUMENT, 0,
@@ -378,13 +379,13 @@ static void a_matrix_must_be_whole(void **state)
     const int64_t ids[] = { 0, 1, 2 }, offsets[] = { 0 };
     float out[9];
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
-    opt.bag_ids = 2;
-    assert_fails(bags(ids, 3, NULL, 0, &opt, out), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    opt.ids_per_bag = 2;
+    assert_fails(bags(ids, 3, NULL, 0, &opt, out), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "3 ids are no whole number of bags of 2");
-    assert_fails(bags(ids, 2, offsets, 1, &opt, out), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(bags(ids, 2, offsets, 1, &opt, out), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "bags of 2 ids each need no offsets, but there are 1");
-    opt.offsets_end = 1;
-    assert_fails(bags(ids, 2, NULL, 0, &opt, out), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    opt.include_last_offset = 1;
+    assert_fails(bags(ids, 2, NULL, 0, &opt, out), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "need no offsets");
 }
 
@@ -401,7 +402,7 @@ static void bad_options_are_refused(void **state)
 #define REFUSED(set, status, part)                                                                 \
     opt = good;                                                                                    \
     set;                                                                                           \
-    assert_fails(bags(ids, 1, offsets, 1, &opt, out), err, status, WTE_NOWHERE, part)
+    assert_fails(bags(ids, 1, offsets, 1, &opt, out), err, status, WTE_NO_INDEX, part)
     REFUSED(opt.mode = (wte_bag_mode)3, WTE_E_ARGUMENT, "no mode has the number 3");
     REFUSED(opt.bad_ids = (wte_bad_id_policy)2, WTE_E_ARGUMENT, "has the number 2");
     REFUSED(opt.n_ignore_ids = 1, WTE_E_ARGUMENT, "ignore_ids is NULL, but has 1 elements");
@@ -409,8 +410,8 @@ static void bad_options_are_refused(void **state)
             "weights are for sums, not for the mean");
     REFUSED((opt.weights = &weight, opt.mode = WTE_BAG_MAX), WTE_E_ARGUMENT,
             "weights are for sums, not for the maximum");
-    REFUSED(opt.max_at = at, WTE_E_ARGUMENT, "max_at is for the maximum, not for the sum");
-    REFUSED((opt.max_at = at, opt.mode = WTE_BAG_MEAN), WTE_E_ARGUMENT, "not for the mean");
+    REFUSED(opt.argmax = at, WTE_E_ARGUMENT, "max_at is for the maximum, not for the sum");
+    REFUSED((opt.argmax = at, opt.mode = WTE_BAG_MEAN), WTE_E_ARGUMENT, "not for the mean");
     REFUSED(opt.out_dtype = WTE_F64, WTE_E_UNSUPPORTED, "not as f64");
     REFUSED((opt.mask = ids, opt.mask_dtype = WTE_F64), WTE_E_ARGUMENT, "a mask of type f64");
     REFUSED(opt.max_norm = -1, WTE_E_ARGUMENT, "max_norm is -1");
@@ -423,44 +424,45 @@ static void bad_arguments_are_refused(void **state)
 {
     (void)state;
     const int64_t ids[] = { 0, 0 }, offsets[] = { 0 };
-    const wte_rows rows = view_of(twelve, 4, 3, WTE_F32), odd = view_of(twelve, 4, 3, WTE_C64);
-    const wte_rows whole = view_of(twelve, 4, 3, WTE_I8);
+    const wte_row_source rows = view_of(twelve, 4, 3, WTE_F32),
+                         odd = view_of(twelve, 4, 3, WTE_C64);
+    const wte_row_source whole = view_of(twelve, 4, 3, WTE_I8);
     const wte_ids good = ids_of(ids, WTE_I64, 2), at = ids_of(offsets, WTE_I64, 1);
     float out[3];
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
-    assert_fails(wte_bag_rows(NULL, good, at, NULL, out, 0, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                 "the row source is NULL");
-    assert_fails(wte_bag_rows(&odd, good, at, NULL, out, 0, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "rows of type c64 cannot be converted");
-    assert_fails(wte_bag_rows(&rows, ids_of(ids, WTE_U8, 2), at, NULL, out, 0, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "bags: ids of type u8");
-    assert_fails(wte_bag_rows(&rows, good, ids_of(ids, WTE_F32, 1), NULL, out, 0, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "bags, offsets: ids of type f32");
-    assert_fails(wte_bag_rows(&rows, good, ids_of(NULL, WTE_I64, 1), NULL, out, 0, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "1 ids, but no address of them");
-    assert_fails(wte_bag_rows(&rows, good, at, NULL, NULL, 0, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "no address for 12 bytes of output");
-    assert_fails(wte_bag_rows(&rows, good, at, NULL, out, 11, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "11 bytes apart, but 3 f32 take 12");
+    assert_fails(wte_bag_reduce(NULL, good, at, NULL, out, 0, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "the row source is NULL");
+    assert_fails(wte_bag_reduce(&odd, good, at, NULL, out, 0, &err), err, WTE_E_UNSUPPORTED,
+                 WTE_NO_INDEX, "rows of type c64 cannot be converted");
+    assert_fails(wte_bag_reduce(&rows, ids_of(ids, WTE_U8, 2), at, NULL, out, 0, &err), err,
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "bags: ids of type u8");
+    assert_fails(wte_bag_reduce(&rows, good, ids_of(ids, WTE_F32, 1), NULL, out, 0, &err), err,
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "bags, offsets: ids of type f32");
+    assert_fails(wte_bag_reduce(&rows, good, ids_of(NULL, WTE_I64, 1), NULL, out, 0, &err), err,
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "1 ids, but no address of them");
+    assert_fails(wte_bag_reduce(&rows, good, at, NULL, NULL, 0, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "no address for 12 bytes of output");
+    assert_fails(wte_bag_reduce(&rows, good, at, NULL, out, 11, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "11 bytes apart, but 3 f32 take 12");
     opt.max_norm = 1;
-    assert_fails(wte_bag_rows(&whole, good, at, &opt, out, 0, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "rows of i8 have no norm");
-    assert_fails(wte_bag_count(good, at, NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_bag_reduce(&whole, good, at, &opt, out, 0, &err), err, WTE_E_UNSUPPORTED,
+                 WTE_NO_INDEX, "rows of i8 have no norm");
+    assert_fails(wte_bag_count(good, at, NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "bags is NULL");
 }
 
 static void sizes_that_cannot_be_are_refused(void **state)
 {
     (void)state;
-    const wte_rows none = { .rows = 0, .cols = UINT64_MAX / 4, .dtype = WTE_I8 };
-    const wte_rows wide = { .rows = 0, .cols = (uint64_t)1 << 40, .dtype = WTE_I8 };
+    const wte_row_source none = { .rows = 0, .cols = UINT64_MAX / 4, .dtype = WTE_I8 };
+    const wte_row_source wide = { .rows = 0, .cols = (uint64_t)1 << 40, .dtype = WTE_I8 };
     const uint16_t offsets[70000] = { 0 };
     float out[1];
     const wte_ids many = ids_of(offsets, WTE_U16, 70000), empty = ids_of(NULL, WTE_I64, 0);
-    assert_fails(wte_bag_rows(&none, empty, many, NULL, out, 0, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "more bytes than memory can hold");
-    assert_fails(wte_bag_rows(&wide, empty, many, NULL, out, SIZE_MAX / 2, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "more than memory can hold");
+    assert_fails(wte_bag_reduce(&none, empty, many, NULL, out, 0, &err), err, WTE_E_LIMIT,
+                 WTE_NO_INDEX, "more bytes than memory can hold");
+    assert_fails(wte_bag_reduce(&wide, empty, many, NULL, out, SIZE_MAX / 2, &err), err,
+                 WTE_E_LIMIT, WTE_NO_INDEX, "more than memory can hold");
 }
 
 static const struct CMUnitTest tests[] = {

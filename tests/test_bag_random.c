@@ -33,7 +33,7 @@ static const form forms[] = {
 #define N_FORMS (sizeof forms / sizeof *forms)
 
 typedef struct made {
-    wte_rows rows;
+    wte_row_source rows;
     char *data;
     float *plain;
     reader reader;
@@ -48,12 +48,12 @@ static void make_packed(const form *f, size_t cols, made *m, uint64_t *seed)
     assert_non_null(m->data);
     for (size_t i = 0; i < TABLE_ROWS * bytes; i++) m->data[i] = (char)(test_noise(seed) % 63);
     if (f->packing < 1000)
-        assert_ok(wte_block_rows((wte_block_type)f->packing, TABLE_ROWS, cols, m->data, 0,
-                                 &m->block, &m->rows, &err),
+        assert_ok(wte_row_source_from_blocks((wte_block_type)f->packing, TABLE_ROWS, cols, m->data,
+                                             0, &m->block, &m->rows, &err),
                   err);
     else
-        assert_ok(wte_rowwise_rows((wte_rowwise)f->packing, TABLE_ROWS, cols, m->data, 0,
-                                   &m->rowwise, &m->rows, &err),
+        assert_ok(wte_row_source_from_rowwise((wte_rowwise)f->packing, TABLE_ROWS, cols, m->data, 0,
+                                              &m->rowwise, &m->rows, &err),
                   err);
 }
 
@@ -63,7 +63,7 @@ static void make(const form *f, size_t cols, made *m, uint64_t *seed)
     assert_non_null(m->plain);
     if (f->packing) {
         make_packed(f, cols, m, seed);
-        assert_ok(wte_rows_read_block(&m->rows, 0, TABLE_ROWS, m->plain, &err), err);
+        assert_ok(wte_row_source_read_block(&m->rows, 0, TABLE_ROWS, m->plain, &err), err);
         return;
     }
     const size_t size = wte_dtype_bytes(f->type);
@@ -124,7 +124,7 @@ static wte_bag_options random_options(const batch *b, bool clean, uint64_t *seed
     const uint64_t noise = test_noise(seed);
     opt.mode = (wte_bag_mode)(noise % 3);
     opt.bad_ids = clean ? WTE_BAD_ID_ERROR : WTE_BAD_ID_ZERO;
-    opt.offsets_end = noise >> 8 & 1;
+    opt.include_last_offset = noise >> 8 & 1;
     opt.out_dtype = noise >> 9 & 1 ? WTE_F32 : noise >> 10 & 1 ? WTE_F16 : WTE_BF16;
     if (opt.mode == WTE_BAG_SUM && noise >> 11 & 1) opt.weights = b->weights;
     if (!clean && noise >> 12 & 1) opt.mask = b->mask;
@@ -149,7 +149,7 @@ static void compare(const naive_bags *n, const char *name, const uint8_t *out)
                 fail_msg("%s, mode %d, %zu columns: bag %zu column %zu is %x, not %x (%a)", name,
                          (int)n->o->mode, n->cols, b, c, got, want, (double)x);
             assert_int_equal(n->o->sizes[b], count);
-            if (n->o->max_at) assert_int_equal(n->o->max_at[b * n->cols + c], at);
+            if (n->o->argmax) assert_int_equal(n->o->argmax[b * n->cols + c], at);
         }
 }
 
@@ -164,13 +164,13 @@ static void check_batch(const made *m, const char *name, const batch *b, wte_bag
     opt.sizes = sizes;
     const naive_bags n = { m->plain, m->rows.rows, cols, b->ids, b->offsets, b->n_bags, &opt };
     const wte_ids ids = ids_of(b->ids, WTE_I64, b->n_ids);
-    const wte_ids offsets = ids_of(b->offsets, WTE_I64, b->n_bags + opt.offsets_end);
+    const wte_ids offsets = ids_of(b->offsets, WTE_I64, b->n_bags + opt.include_last_offset);
     for (int round = 0; round < 3; round++) {
         opt.pool = round == 1 ? pool : NULL;
         if (round == 2 && opt.mode != WTE_BAG_MAX) break;
-        if (round == 2) opt.max_at = at;
+        if (round == 2) opt.argmax = at;
         memset(out, 0x5a, size * sizeof *out);
-        assert_ok(wte_bag_rows(&m->rows, ids, offsets, &opt, out, 0, &err), err);
+        assert_ok(wte_bag_reduce(&m->rows, ids, offsets, &opt, out, 0, &err), err);
         compare(&n, name, (const uint8_t *)out);
     }
     free(out);
@@ -207,19 +207,19 @@ static void the_number_of_threads_does_not_show(void **state)
     enum { BAGS = 400, EACH = 40, COLS = 200 };
     static float table[TABLE_ROWS * COLS], one[BAGS * COLS], out[BAGS * COLS];
     static uint32_t ids[BAGS * EACH];
-    const wte_rows rows = view_of(table, TABLE_ROWS, COLS, WTE_F32);
+    const wte_row_source rows = view_of(table, TABLE_ROWS, COLS, WTE_F32);
     const wte_ids all = ids_of(ids, WTE_U32, BAGS * EACH);
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     uint64_t seed = 9;
-    opt.bag_ids = EACH;
+    opt.ids_per_bag = EACH;
     opt.normalize = 1;
     for (size_t i = 0; i < TABLE_ROWS * COLS; i++) table[i] = (float)(uint8_t)test_noise(&seed);
     for (size_t i = 0; i < BAGS * EACH; i++) ids[i] = (uint32_t)(test_noise(&seed) % TABLE_ROWS);
-    assert_ok(wte_bag_rows(&rows, all, no_ids(), &opt, one, 0, &err), err);
+    assert_ok(wte_bag_reduce(&rows, all, no_ids(), &opt, one, 0, &err), err);
     for (uint32_t threads = 2; threads <= 5; threads++) {
         assert_ok(wte_pool_create(threads, &opt.pool, &err), err);
         memset(out, 0, sizeof out);
-        assert_ok(wte_bag_rows(&rows, all, no_ids(), &opt, out, 0, &err), err);
+        assert_ok(wte_bag_reduce(&rows, all, no_ids(), &opt, out, 0, &err), err);
         assert_memory_equal(out, one, sizeof out);
         wte_pool_free(opt.pool);
     }
@@ -229,12 +229,12 @@ static void output_rows_may_lie_apart(void **state)
 {
     (void)state;
     const uint16_t table[] = { 0x3c00, 0x4000 }, ids[] = { 0, 1, 1 }, offsets[] = { 0, 1 };
-    const wte_rows rows = view_of(table, 2, 1, WTE_F16);
+    const wte_row_source rows = view_of(table, 2, 1, WTE_F16);
     uint8_t out[12];
     const float want[] = { 1, 4 };
     memset(out, 0x5a, sizeof out);
-    assert_ok(wte_bag_rows(&rows, ids_of(ids, WTE_U16, 3), ids_of(offsets, WTE_U16, 2), NULL,
-                           out + 1, 7, &err),
+    assert_ok(wte_bag_reduce(&rows, ids_of(ids, WTE_U16, 3), ids_of(offsets, WTE_U16, 2), NULL,
+                             out + 1, 7, &err),
               err);
     assert_memory_equal(out + 1, &want[0], 4);
     assert_memory_equal(out + 8, &want[1], 4);
@@ -246,29 +246,29 @@ static void memory_may_be_refused(void **state)
     (void)state;
     const double table[] = { 1, 2, 3 };
     const uint16_t ids[] = { 0, 2 }, offsets[] = { 0 };
-    const wte_rows rows = view_of(table, 3, 1, WTE_F64);
+    const wte_row_source rows = view_of(table, 3, 1, WTE_F64);
     uint16_t out = 7;
     test_memory m;
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     opt.allocator = &m.allocator;
     opt.out_dtype = WTE_F16;
     test_memory_init(&m, 0);
-    assert_fails(wte_bag_rows(&rows, ids_of(ids, WTE_U16, 2), ids_of(offsets, WTE_U16, 1), &opt,
-                              &out, 0, &err),
-                 err, WTE_E_MEMORY, WTE_NOWHERE, "rows of bags");
+    assert_fails(wte_bag_reduce(&rows, ids_of(ids, WTE_U16, 2), ids_of(offsets, WTE_U16, 1), &opt,
+                                &out, 0, &err),
+                 err, WTE_E_MEMORY, WTE_NO_INDEX, "rows of bags");
     assert_true(out == 7 && m.live == 0);
     test_memory_init(&m, 1);
-    assert_ok(wte_bag_rows(&rows, ids_of(ids, WTE_U16, 2), ids_of(offsets, WTE_U16, 1), &opt, &out,
-                           0, &err),
+    assert_ok(wte_bag_reduce(&rows, ids_of(ids, WTE_U16, 2), ids_of(offsets, WTE_U16, 1), &opt,
+                             &out, 0, &err),
               err);
     assert_true(out == 0x4400 && m.calls == 1 && m.live == 0);
     const float plain[] = { 1, 2, 3 }; /* a view that is reduced as it lies needs none */
-    const wte_rows view = view_of(plain, 3, 1, WTE_F32);
+    const wte_row_source view = view_of(plain, 3, 1, WTE_F32);
     float sum;
     opt.out_dtype = WTE_F32;
     test_memory_init(&m, 0);
-    assert_ok(wte_bag_rows(&view, ids_of(ids, WTE_U16, 2), ids_of(offsets, WTE_U16, 1), &opt, &sum,
-                           0, &err),
+    assert_ok(wte_bag_reduce(&view, ids_of(ids, WTE_U16, 2), ids_of(offsets, WTE_U16, 1), &opt,
+                             &sum, 0, &err),
               err);
     assert_true(sum == 4 && m.calls == 0);
 }
@@ -280,10 +280,10 @@ static void a_source_that_fails_is_heard(void **state)
     const uint16_t ids[] = { 0, 2 }, offsets[] = { 0 };
     float out[1];
     reader r;
-    const wte_rows rows = reader_of(&r, table, 3, 1, WTE_F32);
+    const wte_row_source rows = reader_of(&r, table, 3, 1, WTE_F32);
     r.bad = 2;
-    assert_fails(wte_bag_rows(&rows, ids_of(ids, WTE_U16, 2), ids_of(offsets, WTE_U16, 1), NULL,
-                              out, 0, &err),
+    assert_fails(wte_bag_reduce(&rows, ids_of(ids, WTE_U16, 2), ids_of(offsets, WTE_U16, 1), NULL,
+                                out, 0, &err),
                  err, WTE_E_IO, 2, "the disk is gone");
 }
 

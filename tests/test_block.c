@@ -338,9 +338,9 @@ static void decoding_says_what_it_cannot_do(void **state)
     assert_fails(wte_block_decode(WTE_BLOCK_NONE, block, out, 1, &err), err, WTE_E_UNSUPPORTED, 0,
                  "number 0");
     assert_fails(wte_block_decode(WTE_BLOCK_Q8_0, NULL, out, 3, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "3 blocks of q8_0, but the source is NULL");
+                 WTE_NO_INDEX, "3 blocks of q8_0, but the source is NULL");
     assert_fails(wte_block_decode(WTE_BLOCK_Q8_0, block, NULL, 3, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "the target is NULL");
+                 WTE_NO_INDEX, "the target is NULL");
     assert_ok(wte_block_decode(WTE_BLOCK_Q8_0, NULL, NULL, 0, &err), err);
     assert_int_equal(wte_block_decode(WTE_BLOCK_Q8_0, NULL, out, 3, NULL), WTE_E_ARGUMENT);
 }
@@ -462,7 +462,7 @@ static void only_q8_0_is_encoded(void **state)
     assert_fails(wte_block_encode((wte_block_type)99, x, block, 1, &err), err, WTE_E_UNSUPPORTED,
                  99, "no block type has the number 99");
     assert_fails(wte_block_encode(WTE_BLOCK_Q8_0, x, NULL, 1, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "the target is NULL");
+                 WTE_NO_INDEX, "the target is NULL");
     assert_ok(wte_block_encode(WTE_BLOCK_Q8_0, NULL, NULL, 0, &err), err);
 }
 
@@ -482,10 +482,11 @@ static void check_rows(const type_row *type, size_t pad)
     const size_t row_bytes = cols * sizeof(float);
     uint8_t *data = test_guarded(bytes);
     wte_block_source source;
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err;
     fill_noise(stride, data, bytes);
-    assert_ok(wte_block_rows(type->type, ROWS, cols, data, pad ? stride : 0, &source, &rows, &err),
+    assert_ok(wte_row_source_from_blocks(type->type, ROWS, cols, data, pad ? stride : 0, &source,
+                                         &rows, &err),
               err);
     assert_int_equal(rows.rows, ROWS);
     assert_int_equal(rows.cols, cols);
@@ -495,14 +496,14 @@ static void check_rows(const type_row *type, size_t pad)
         assert_ok(wte_block_decode(type->type, data + r * stride, all + r * cols, ROW_BLOCKS, &err),
                   err);
     for (size_t r = 0; r < ROWS; r++) {
-        assert_ok(wte_rows_read(&rows, r, some, &err), err);
+        assert_ok(wte_row_source_read(&rows, r, some, &err), err);
         assert_memory_equal(some, all + r * cols, row_bytes);
     }
-    assert_ok(wte_rows_read_block(&rows, 1, ROWS - 1, some, &err), err);
+    assert_ok(wte_row_source_read_block(&rows, 1, ROWS - 1, some, &err), err);
     assert_memory_equal(some, all + cols, (ROWS - 1) * row_bytes);
     static float looked_up[8 * ROW_BLOCKS * WTE_BLOCK_MAX_ELEMENTS];
     const wte_ids wanted = { ids, WTE_I32, 0, 8 };
-    assert_ok(wte_lookup_rows(&rows, wanted, NULL, looked_up, 0, &err), err);
+    assert_ok(wte_lookup(&rows, wanted, NULL, looked_up, 0, &err), err);
     for (size_t i = 0; i < 8; i++)
         assert_memory_equal(looked_up + i * cols, all + (size_t)ids[i] * cols, row_bytes);
     test_guarded_free(data, bytes);
@@ -522,28 +523,28 @@ static void rows_that_cannot_be_are_refused(void **state)
     (void)state;
     uint8_t data[340] = { 0 };
     wte_block_source source;
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err;
 #define ROWS_OF(type, n, cols, stride)                                                             \
-    wte_block_rows(type, n, cols, data, stride, &source, &rows, &err)
-    assert_fails(ROWS_OF(WTE_BLOCK_Q4_K, 2, 300, 0), err, WTE_E_SHAPE, WTE_NOWHERE,
+    wte_row_source_from_blocks(type, n, cols, data, stride, &source, &rows, &err)
+    assert_fails(ROWS_OF(WTE_BLOCK_Q4_K, 2, 300, 0), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "rows of 300 numbers are not made of q4_k blocks of 256");
-    assert_fails(ROWS_OF(WTE_BLOCK_Q8_0, 2, 64, 67), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(ROWS_OF(WTE_BLOCK_Q8_0, 2, 64, 67), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "rows are 67 bytes apart, but the blocks of one take 68");
-    assert_fails(ROWS_OF(WTE_BLOCK_Q8_0, UINT64_MAX / 64, 64, 0), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(ROWS_OF(WTE_BLOCK_Q8_0, UINT64_MAX / 64, 64, 0), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "more than memory can hold");
-    assert_fails(ROWS_OF(WTE_BLOCK_Q8_0, 3, 64, UINT64_MAX / 2), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(ROWS_OF(WTE_BLOCK_Q8_0, 3, 64, UINT64_MAX / 2), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "3 rows, 9223372036854775807 bytes apart, are more than memory can hold");
-    assert_fails(ROWS_OF(WTE_BLOCK_Q8_0, 1, UINT64_MAX - 31, 0), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(ROWS_OF(WTE_BLOCK_Q8_0, 1, UINT64_MAX - 31, 0), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "more than memory can hold");
     assert_fails(ROWS_OF((wte_block_type)43, 1, 64, 0), err, WTE_E_UNSUPPORTED, 43, "number 43");
 #undef ROWS_OF
-    assert_fails(wte_block_rows(WTE_BLOCK_Q8_0, 1, 64, NULL, 0, &source, &rows, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "1 rows of q8_0: data or storage");
-    assert_fails(wte_block_rows(WTE_BLOCK_Q8_0, 1, 64, data, 0, NULL, &rows, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "is NULL");
-    assert_fails(wte_block_rows(WTE_BLOCK_Q8_0, 1, 64, data, 0, &source, NULL, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "is NULL");
+    assert_fails(wte_row_source_from_blocks(WTE_BLOCK_Q8_0, 1, 64, NULL, 0, &source, &rows, &err),
+                 err, WTE_E_ARGUMENT, WTE_NO_INDEX, "1 rows of q8_0: data or storage");
+    assert_fails(wte_row_source_from_blocks(WTE_BLOCK_Q8_0, 1, 64, data, 0, NULL, &rows, &err), err,
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "is NULL");
+    assert_fails(wte_row_source_from_blocks(WTE_BLOCK_Q8_0, 1, 64, data, 0, &source, NULL, &err),
+                 err, WTE_E_ARGUMENT, WTE_NO_INDEX, "is NULL");
 }
 
 static void empty_tables_have_no_rows_or_empty_ones(void **state)
@@ -552,13 +553,15 @@ static void empty_tables_have_no_rows_or_empty_ones(void **state)
     uint8_t byte = 0;
     float out = 1;
     wte_block_source source;
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err;
-    assert_ok(wte_block_rows(WTE_BLOCK_Q4_0, 0, 64, NULL, 0, &source, &rows, &err), err);
-    assert_ok(wte_rows_read_block(&rows, 0, 0, NULL, &err), err);
-    assert_fails(wte_rows_read(&rows, 0, &out, &err), err, WTE_E_RANGE, 0, "only 0");
-    assert_ok(wte_block_rows(WTE_BLOCK_Q4_0, 3, 0, &byte, 0, &source, &rows, &err), err);
-    assert_ok(wte_rows_read_block(&rows, 0, 3, &out, &err), err);
+    assert_ok(wte_row_source_from_blocks(WTE_BLOCK_Q4_0, 0, 64, NULL, 0, &source, &rows, &err),
+              err);
+    assert_ok(wte_row_source_read_block(&rows, 0, 0, NULL, &err), err);
+    assert_fails(wte_row_source_read(&rows, 0, &out, &err), err, WTE_E_RANGE, 0, "only 0");
+    assert_ok(wte_row_source_from_blocks(WTE_BLOCK_Q4_0, 3, 0, &byte, 0, &source, &rows, &err),
+              err);
+    assert_ok(wte_row_source_read_block(&rows, 0, 3, &out, &err), err);
     const uint64_t ids[] = { 2, 0 };
     assert_ok(rows.read_rows(rows.ctx, ids, 2, &out, &err), err);
     assert_ok(rows.read_rows(rows.ctx, ids, 0, &out, &err), err);

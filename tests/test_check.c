@@ -20,18 +20,18 @@ static void a_model_without_faults_has_none(void **state)
         wte_check *c = check_model(dir);
         const wte_check_facts *f = wte_check_facts_of(c);
         assert_faults(c, "");
-        assert_int_equal(wte_check_findings(c), 0);
+        assert_int_equal(wte_check_n_findings(c), 0);
         assert_true(f->has_table && f->has_vocab && f->scanned);
         assert_int_equal(f->config_vocab, V);
         assert_int_equal(f->table_rows, V);
         assert_int_equal(f->stored_rows, V);
         assert_int_equal(f->dim, DIM);
         assert_int_equal(f->head_rows, n == 1 ? 0 : V);
-        assert_int_equal(f->tokens, V);
+        assert_int_equal(f->n_tokens, V);
         assert_int_equal(f->token_ids, V);
-        assert_int_equal(f->holes, 0);
-        assert_true(f->norm_least > 1 && f->norm_least < f->norm_median);
-        assert_true(f->norm_median < f->norm_most && f->norm_most < 7);
+        assert_int_equal(f->n_holes, 0);
+        assert_true(f->norm_min > 1 && f->norm_min < f->norm_median);
+        assert_true(f->norm_median < f->norm_max && f->norm_max < 7);
         assert_null(wte_check_finding(c, 0));
         assert_null(wte_check_glitch(c, 0));
         assert_string_equal(wte_check_glitch_indicator(c), "");
@@ -494,7 +494,7 @@ static void codes_are_listed_and_chosen(void **state)
     opt.only = sizes;
     opt.n_only = 1;
     wte_check *c = check_with(dir, &opt);
-    assert_int_equal(wte_check_findings(c), 1);
+    assert_int_equal(wte_check_n_findings(c), 1);
     assert_faults(c, "rows-uncovered-ids");
     assert_false(wte_check_facts_of(c)->scanned); /* sizes alone need no row */
     wte_check_free(c);
@@ -511,12 +511,12 @@ static void codes_are_listed_and_chosen(void **state)
     tokens.tokens = ids;
     tokens.n_tokens = 2;
     assert_fails(wte_model_check(m, &tokens, &c, &err), err, WTE_E_RANGE, 1, "token id 100");
-    assert_fails(wte_model_check(NULL, NULL, &c, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_model_check(NULL, NULL, &c, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "the model is NULL");
-    assert_fails(wte_model_check(m, NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_model_check(m, NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "out is NULL");
     tokens.struct_size = 4;
-    assert_fails(wte_model_check(m, &tokens, &c, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, NULL);
+    assert_fails(wte_model_check(m, &tokens, &c, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, NULL);
     wte_model_free(m);
     test_scratch_remove(dir);
     free(table);

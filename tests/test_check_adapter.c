@@ -342,7 +342,7 @@ static void what_is_no_adapter_is_refused(void **state)
     wte_check *c = NULL;
     wte_error err;
     opt.adapter = m;
-    assert_fails(wte_model_check(m, &opt, &c, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_model_check(m, &opt, &c, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  ": is no adapter");
     assert_null(c);
     wte_model_free(m);

@@ -220,7 +220,7 @@ static void a_key_of_two_values_that_is_needed(void **state)
              at, at + 4 + 8 + 27 + 4);
     assert_fails(wte_model_open(path, NULL, &m, &err), err, WTE_E_FORMAT, at, part);
     assert_ok(wte_check_unopened(path, NULL, NULL, &c, &err), err);
-    assert_int_equal(wte_check_findings(c), 2);
+    assert_int_equal(wte_check_n_findings(c), 2);
     (void)finding_on(c, "gguf-key-twice", "tokenizer.ggml.bos_token_id");
     assert_true(strstr(finding_on(c, "model-unreadable", "m.gguf")->fact, part) != NULL);
     wte_check_free(c);

@@ -25,7 +25,7 @@ static void a_trained_head_has_no_fault(void **state)
     assert_faults(c, "");
     const wte_check_facts *f = wte_check_facts_of(c);
     assert_true(f->head_median > 1 && f->head_median < 6);
-    assert_int_equal(f->zero + f->constant + f->nonfinite + f->duplicates, 0);
+    assert_int_equal(f->n_zero + f->n_constant + f->n_nonfinite + f->n_duplicates, 0);
     wte_check_free(c);
     free(head);
 }
@@ -53,7 +53,7 @@ static void rows_of_the_head_are_looked_at_as_the_tables(void **state)
     assert_finding(c, "rows-duplicate", HEAD, 4, 30,
                    "4 of 200 rows equal another one byte for byte, in 2 groups", "normal_()");
     const wte_check_facts *f = wte_check_facts_of(c);
-    assert_int_equal(f->zero + f->constant + f->nonfinite + f->duplicates + f->nan, 0);
+    assert_int_equal(f->n_zero + f->n_constant + f->n_nonfinite + f->n_duplicates + f->n_nan, 0);
     wte_check_free(c);
     free(head);
 }

@@ -93,16 +93,16 @@ static void calls_that_make_no_sense_are_refused(void **state)
     (void)state;
     float *table = trained_table(40, DIM, 1);
     const char *dir = tied_model(table, 40, 40, "");
-    const wte_shard_watch nothing = { NULL, NULL };
+    const wte_shard_callback nothing = { NULL, NULL };
     wte_file_options file = WTE_FILE_OPTIONS_INIT;
     wte_file *f;
     wte_check *c;
     wte_error err;
-    assert_fails(wte_check_unopened(dir, NULL, NULL, &c, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_check_unopened(dir, NULL, NULL, &c, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "opens");
     assert_null(c);
     file.shards = &nothing;
-    assert_fails(wte_file_open(dir, &file, &f, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_file_open(dir, &file, &f, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "the watch of shards has no function");
     test_scratch_remove(dir);
     free(table);

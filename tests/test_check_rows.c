@@ -122,8 +122,8 @@ static void d2_negative_rows_are_not_taken_for_zero(void **state)
     assert_faults(c, "rows-constant");
     assert_finding(c, "rows-constant", EMBED, 1, 7, "1 of 200 rows is of one number throughout",
                    "z = w.std(1) == 0");
-    assert_int_equal(wte_check_facts_of(c)->zero, 0);
-    assert_int_equal(wte_check_facts_of(c)->constant, 1);
+    assert_int_equal(wte_check_facts_of(c)->n_zero, 0);
+    assert_int_equal(wte_check_facts_of(c)->n_constant, 1);
     wte_check_free(c);
     free(table);
 }
@@ -319,8 +319,8 @@ static void d5_copies_and_scaled_copies_are_found(void **state)
                    "normal_()");
     assert_finding(c, "rows-near-duplicate", EMBED, 4, 98,
                    "4 tokens in 2 groups whose cosine is at least 0.95", "");
-    assert_int_equal(wte_check_facts_of(c)->duplicates, 2);
-    assert_int_equal(wte_check_facts_of(c)->near, 2);
+    assert_int_equal(wte_check_facts_of(c)->n_duplicates, 2);
+    assert_int_equal(wte_check_facts_of(c)->n_near_duplicates, 2);
     wte_check_free(c);
     free(table);
 }
@@ -374,7 +374,7 @@ static void near_rows_are_the_same_whatever_the_order_of_an_array(void **state)
         const char *dir = test_scratch();
         test_write_file(in_folder(dir, "t.npy"), file, sizeof file);
         wte_check *c = check_model(dir);
-        near[by_columns] = wte_check_facts_of(c)->near;
+        near[by_columns] = wte_check_facts_of(c)->n_near_duplicates;
         wte_check_free(c);
         test_scratch_remove(dir);
     }
@@ -393,8 +393,8 @@ static void rows_that_differ_in_signs_alone_are_not_equal(void **state)
     }
     wte_check *c = check_table(table, V, V, "");
     assert_faults(c, "");
-    assert_int_equal(wte_check_facts_of(c)->duplicates, 0);
-    assert_int_equal(wte_check_facts_of(c)->near, 0);
+    assert_int_equal(wte_check_facts_of(c)->n_duplicates, 0);
+    assert_int_equal(wte_check_facts_of(c)->n_near_duplicates, 0);
     wte_check_free(c);
     free(table);
 }
@@ -410,7 +410,7 @@ static void rows_that_fall_onto_one_direction_are_told_with_their_share(void **s
     assert_faults(c, "rows-collapsed");
     assert_finding(c, "rows-collapsed", EMBED, 20, 40, "20 of 200 tokens (10%) have one direction",
                    "--glitch 100");
-    assert_int_equal(wte_check_facts_of(c)->near, 19);
+    assert_int_equal(wte_check_facts_of(c)->n_near_duplicates, 19);
     wte_check_free(c);
     free(table);
 }

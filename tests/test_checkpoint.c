@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "learn/checkpoint.h"
 #include "test.h"
+#include "train/checkpoint.h"
 
 #include <wte/dtype.h>
 
@@ -27,13 +27,13 @@ static int remove_folder(void **state)
 static const float numbers[6] = { 1, -2, 3.5f, 1e-30f, -0.0f, 6 };
 static const uint64_t steps[1] = { UINT64_C(1) << 60 };
 
-static wte_rows view(const void *data, wte_dtype dtype, uint64_t rows, uint64_t cols)
+static wte_row_source view(const void *data, wte_dtype dtype, uint64_t rows, uint64_t cols)
 {
-    return (wte_rows){ .rows = rows,
-                       .cols = cols,
-                       .dtype = dtype,
-                       .data = data,
-                       .row_bytes = cols * wte_dtype_bytes(dtype) };
+    return (wte_row_source){ .rows = rows,
+                             .cols = cols,
+                             .dtype = dtype,
+                             .data = data,
+                             .row_bytes = cols * wte_dtype_bytes(dtype) };
 }
 
 static void write_one(const char *settings)
@@ -82,12 +82,12 @@ static void another_shape_names_both(void **state)
     write_one("{}");
     wte__checkpoint *c = open_one();
     assert_fails(wte__checkpoint_read(c, "table", WTE_F32, 3, 2, got, &err), err, WTE_E_SHAPE,
-                 WTE_NOWHERE,
+                 WTE_NO_INDEX,
                  "part 'table' of the checkpoint is f32 [2, 3], but this run has f32 [3, 2]");
     assert_fails(wte__checkpoint_read(c, "table", WTE_U32, 2, 3, got, &err), err, WTE_E_SHAPE,
-                 WTE_NOWHERE, "is f32 [2, 3], but this run has u32 [2, 3]");
+                 WTE_NO_INDEX, "is f32 [2, 3], but this run has u32 [2, 3]");
     assert_fails(wte__checkpoint_read(c, "head", WTE_F32, 2, 3, got, &err), err, WTE_E_SHAPE,
-                 WTE_NOWHERE, "the checkpoint has no part 'head', which is to be f32 [2, 3]");
+                 WTE_NO_INDEX, "the checkpoint has no part 'head', which is to be f32 [2, 3]");
     assert_true(got[0] == 9);
     wte__checkpoint_free(c);
 }
@@ -99,7 +99,7 @@ static void no_file_is_not_found(void **state)
     wte__checkpoint *c = (void *)&err;
     char none[160];
     snprintf(none, sizeof none, "%s/none", folder);
-    assert_fails(wte__checkpoint_open(none, &c, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_fails(wte__checkpoint_open(none, &c, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "none: there is no checkpoint");
     assert_null(c);
 }
@@ -112,11 +112,11 @@ static void other_files_are_no_checkpoints(void **state)
     const uint64_t shape[1] = { 6 };
     const wte_tensor_out tensor = { "table", WTE_F32, 1, shape, numbers, NULL };
     assert_ok(wte_safetensors_write(path, &tensor, 1, NULL, 0, &err), err);
-    assert_fails(wte__checkpoint_open(path, &c, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte__checkpoint_open(path, &c, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "this is no checkpoint: its metadata have no 'wte.checkpoint'");
     assert_null(c);
     assert_ok(wte_npy_write(path, &tensor, &err), err);
-    assert_fails(wte__checkpoint_open(path, &c, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte__checkpoint_open(path, &c, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "this is no checkpoint");
     test_write_file(path, "hello\n", 6);
     assert_int_equal(wte__checkpoint_open(path, &c, &err), WTE_E_FORMAT);
@@ -183,11 +183,11 @@ static void other_settings_are_named(void **state)
     const char *const have = "\"dim\": 3,\n\"lr\": 0.5\n";
     assert_ok(wte__checkpoint_belongs("run", have, have, &err), err);
     assert_fails(wte__checkpoint_belongs("run", have, "\"dim\": 3,\n\"lr\": 0.25,\n", &err), err,
-                 WTE_E_SHAPE, WTE_NOWHERE,
+                 WTE_E_SHAPE, WTE_NO_INDEX,
                  "run: the checkpoint was made with \"lr\": 0.5 but this run has \"lr\": 0.25");
     assert_fails(wte__checkpoint_belongs("run", have, "\"dim\": 30,\n\"lr\": 0.5\n", &err), err,
-                 WTE_E_SHAPE, WTE_NOWHERE, "made with \"dim\": 3, but this run has \"dim\": 30");
-    assert_fails(wte__checkpoint_belongs("run", "", have, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+                 WTE_E_SHAPE, WTE_NO_INDEX, "made with \"dim\": 3, but this run has \"dim\": 30");
+    assert_fails(wte__checkpoint_belongs("run", "", have, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "but this run has \"dim\": 3");
 }
 
@@ -196,7 +196,7 @@ static void rows_outlive_the_file_s_place(void **state)
 {
     (void)state;
     wte_error err;
-    wte_rows rows;
+    wte_row_source rows;
     float row[3];
     write_one("old");
     wte__checkpoint *c = open_one();
@@ -204,9 +204,9 @@ static void rows_outlive_the_file_s_place(void **state)
     assert_ok(wte__checkpoint_write(path, &part, 1, "new", &err), err);
     assert_ok(wte__checkpoint_rows(c, "table", &rows, &err), err);
     assert_int_equal(rows.rows, 2);
-    assert_ok(wte_rows_read(&rows, 0, row, &err), err);
+    assert_ok(wte_row_source_read(&rows, 0, row, &err), err);
     assert_memory_equal(row, numbers, sizeof row);
-    assert_fails(wte__checkpoint_rows(c, "tabel", &rows, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_fails(wte__checkpoint_rows(c, "tabel", &rows, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "table");
     wte__checkpoint_free(c);
 }

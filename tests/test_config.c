@@ -234,7 +234,7 @@ static void check_factor(const struct factor *f)
 {
     wte__config c = parsed(f->text);
     wte_error err;
-    assert_ok(wte__factor_finish(&c, f->table, 64, &arena, &err), err);
+    assert_ok(wte__embed_scale_finish(&c, f->table, 64, &arena, &err), err);
     if (c.said.factor != f->factor)
         fail_msg("%s: %.17g, not %.17g", f->text, c.said.factor, f->factor);
     assert_true(fabs(c.said.factor_exact - f->exact) <= 1e-12 * fabs(f->exact));
@@ -294,7 +294,7 @@ static void the_chain_around_the_head_is_the_familys(void **state)
 {
     static const struct {
         const char *text;
-        wte_chain chain; /* hidden_times, hidden_over, times, over, cap */
+        wte_logit_transform chain; /* hidden_times, hidden_over, times, over, cap */
         const char *why;
     } cases[] = {
         { "{\"model_type\": \"cohere\", \"logit_scale\": 0.8333333333333334}",
@@ -342,7 +342,7 @@ static void the_chain_around_the_head_is_the_familys(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const wte__config c = parsed(cases[i].text);
-        if (memcmp(&c.chain.chain, &cases[i].chain, sizeof(wte_chain)) != 0)
+        if (memcmp(&c.chain.chain, &cases[i].chain, sizeof(wte_logit_transform)) != 0)
             fail_msg("%s: another chain", cases[i].text);
         if (cases[i].why)
             assert_string_equal(c.chain.why, cases[i].why);
@@ -376,9 +376,9 @@ static void roots_are_rounded_as_the_models_round_them(void **state)
         snprintf(text, sizeof text, "{\"model_type\": \"gemma2\", \"hidden_size\": %u}",
                  cases[i].hidden);
         wte__config c = parsed(text);
-        assert_ok(wte__factor_finish(&c, WTE_BF16, 1, &arena, &err), err);
+        assert_ok(wte__embed_scale_finish(&c, WTE_BF16, 1, &arena, &err), err);
         assert_true(c.said.factor == cases[i].bf16);
-        assert_ok(wte__factor_finish(&c, WTE_F16, 1, &arena, &err), err);
+        assert_ok(wte__embed_scale_finish(&c, WTE_F16, 1, &arena, &err), err);
         assert_true(c.said.factor == cases[i].f16);
     }
 }

@@ -35,7 +35,7 @@ static int free_all(void **state)
     return 0;
 }
 
-#define NEEDS(call) assert_fails(call, err, WTE_E_ARGUMENT, WTE_NOWHERE, "NULL")
+#define NEEDS(call) assert_fails(call, err, WTE_E_ARGUMENT, WTE_NO_INDEX, "NULL")
 
 static void a_pointer_that_is_needed_must_be_there(void **state)
 {
@@ -43,38 +43,38 @@ static void a_pointer_that_is_needed_must_be_there(void **state)
     wte_error err;
     wte_tensor tensor;
     wte_storage storage;
-    wte_account account;
-    wte_rows rows;
+    wte_disk_usage account;
+    wte_row_source rows;
     wte_tie tie;
     wte_diagnosis found;
     uint64_t i;
     const int64_t id = 3;
     const wte_ids ids = { &id, WTE_I64, 0, 1 };
     const float numbers[3] = { 0 };
-    const wte_got got = { numbers, WTE_F32, 0, 1, 3, NULL };
+    const wte_observed got = { numbers, WTE_F32, 0, 1, 3, NULL };
     NEEDS(wte_pool_create(1, NULL, &err));
     NEEDS(wte_writer_create("x", NULL, &err));
-    NEEDS(wte_writer_put(NULL, "x", 1, &err));
+    NEEDS(wte_writer_write(NULL, "x", 1, &err));
     NEEDS(wte_writer_commit(NULL, &err));
-    NEEDS(wte_rows_check(NULL, &err));
-    NEEDS(wte_rows_read(NULL, 0, bytes, &err));
-    NEEDS(wte_rows_read_block(NULL, 0, 1, bytes, &err));
+    NEEDS(wte_check_rows(NULL, &err));
+    NEEDS(wte_row_source_read(NULL, 0, bytes, &err));
+    NEEDS(wte_row_source_read_block(NULL, 0, 1, bytes, &err));
     NEEDS(wte_table_create(1, 1, WTE_F32, NULL, NULL, &err));
     NEEDS(wte_table_wrap(&demo_table->source, NULL, NULL, &err));
     NEEDS(wte_file_open("x", NULL, NULL, &err));
     NEEDS(wte_file_open_memory(bytes, sizeof bytes, "f", NULL, NULL, &err));
     NEEDS(wte_file_tensor(NULL, 0, &tensor, &err));
     NEEDS(wte_file_tensor(file, 0, NULL, &err));
-    NEEDS(wte_file_stray(NULL, 0, &tensor, &err));
+    NEEDS(wte_file_unlisted_tensor(NULL, 0, &tensor, &err));
     NEEDS(wte_file_storage(NULL, 0, &storage, &err));
     NEEDS(wte_file_storage(file, 0, NULL, &err));
-    NEEDS(wte_file_account(NULL, NULL, NULL, NULL, &account, &err));
-    NEEDS(wte_file_account(file, NULL, NULL, NULL, NULL, &err));
+    NEEDS(wte_file_disk_usage(NULL, NULL, NULL, NULL, &account, &err));
+    NEEDS(wte_file_disk_usage(file, NULL, NULL, NULL, NULL, &err));
     NEEDS(wte_file_find(file, NULL, 1, &i, &err));
     NEEDS(wte_file_find(file, "a", 1, NULL, &err));
     NEEDS(wte_file_find(NULL, "a", 1, &i, &err));
-    NEEDS(wte_file_rows(file, 0, NULL, &err));
-    NEEDS(wte_file_rows(NULL, 0, &rows, &err));
+    NEEDS(wte_file_row_source(file, 0, NULL, &err));
+    NEEDS(wte_file_row_source(NULL, 0, &rows, &err));
     NEEDS(wte_file_read(file, 0, 0, NULL, 1, &err));
     NEEDS(wte_vocab_open("x", NULL, NULL, &err));
     NEEDS(wte_vocab_open_memory("a\n", 2, "v", WTE_VOCAB_TXT, NULL, NULL, &err));
@@ -90,11 +90,11 @@ static void a_pointer_that_is_needed_must_be_there(void **state)
     NEEDS(wte_model_tie(demo, NULL, NULL, &err));
     NEEDS(wte_model_tie(NULL, NULL, &tie, &err));
     NEEDS(wte_model_trace(demo, 0, NULL, NULL, &err));
-    NEEDS(wte_rows_trace(&demo_table->source, 0, NULL, NULL, &err));
+    NEEDS(wte_trace_row(&demo_table->source, 0, NULL, NULL, &err));
     NEEDS(wte_model_diagnose(demo, ids, NULL, NULL, &found, &err));
     NEEDS(wte_model_diagnose(demo, ids, &got, NULL, NULL, &err));
     NEEDS(wte_model_diagnose(NULL, ids, &got, NULL, &found, &err));
-    NEEDS(wte_rows_diagnose(NULL, ids, &got, NULL, &found, &err));
+    NEEDS(wte_diagnose_rows(NULL, ids, &got, NULL, &found, &err));
 }
 
 /* The handle behind `out` is NULL after a failure, also when another argument was at fault. */
@@ -102,7 +102,7 @@ static void a_failure_leaves_no_handle(void **state)
 {
     (void)state;
     wte_error err;
-    const wte_rows broken = { .rows = 2, .cols = 2, .dtype = WTE_F32, .row_bytes = 8 };
+    const wte_row_source broken = { .rows = 2, .cols = 2, .dtype = WTE_F32, .row_bytes = 8 };
     void *const junk = &err;
     wte_pool *pool = junk;
     wte_writer *writer = junk;
@@ -111,7 +111,7 @@ static void a_failure_leaves_no_handle(void **state)
     wte_vocab *v = junk;
     wte_model *m = junk;
     wte_trace *trace = junk;
-    assert_fails(wte_pool_create(257, &pool, &err), err, WTE_E_LIMIT, WTE_NOWHERE, "257");
+    assert_fails(wte_pool_create(257, &pool, &err), err, WTE_E_LIMIT, WTE_NO_INDEX, "257");
     assert_null(pool);
     NEEDS(wte_file_open(NULL, NULL, &f, &err));
     assert_null(f);
@@ -133,7 +133,7 @@ static void a_failure_leaves_no_handle(void **state)
     NEEDS(wte_model_open(NULL, NULL, &m, &err));
     assert_null(m);
     m = junk;
-    assert_fails(wte_model_open("", NULL, &m, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "empty");
+    assert_fails(wte_model_open("", NULL, &m, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "empty");
     assert_null(m);
     NEEDS(wte_model_trace(NULL, 0, NULL, &trace, &err));
     assert_null(trace);
@@ -141,7 +141,7 @@ static void a_failure_leaves_no_handle(void **state)
     assert_fails(wte_model_trace(demo, 6, NULL, &trace, &err), err, WTE_E_RANGE, 6, "0..5");
     assert_null(trace);
     trace = junk;
-    assert_fails(wte_rows_trace(&demo_table->source, 6, NULL, &trace, &err), err, WTE_E_RANGE, 6,
+    assert_fails(wte_trace_row(&demo_table->source, 6, NULL, &trace, &err), err, WTE_E_RANGE, 6,
                  "6 rows");
     assert_null(trace);
 }
@@ -166,7 +166,7 @@ static void nobody_needs_to_listen_to_errors(void **state)
     assert_int_equal(wte_file_tensor(file, 1, &tensor, NULL), WTE_E_RANGE);
     assert_int_equal(wte_file_find(file, "b", 1, &i, NULL), WTE_E_NOT_FOUND);
     assert_int_equal(wte_vocab_find(vocab, "c", 1, &i, NULL, NULL), WTE_E_NOT_FOUND);
-    assert_int_equal(wte_lookup_rows(&demo_table->source, ids, NULL, row, 0, NULL), WTE_E_RANGE);
+    assert_int_equal(wte_lookup(&demo_table->source, ids, NULL, row, 0, NULL), WTE_E_RANGE);
     assert_int_equal(wte_convert(WTE_F32, NULL, WTE_F16, NULL, 1, NULL, NULL), WTE_E_ARGUMENT);
 }
 
@@ -188,7 +188,7 @@ static void success_leaves_the_error_alone(void **state)
     assert_ok(wte_model_input(m, &table, &err), err);
     assert_ok(wte_model_tie(m, NULL, &tie, &err), err);
     assert_ok(wte_model_trace(m, 3, NULL, &t, &err), err);
-    assert_ok(wte_lookup_rows(&table->source, ids, NULL, row, 0, &err), err);
+    assert_ok(wte_lookup(&table->source, ids, NULL, row, 0, &err), err);
     assert_ok(wte_file_find(file, "a", 1, &i, &err), err);
     assert_ok(wte_vocab_find(vocab, "b", 1, &i, NULL, &err), err);
     wte_trace_free(t);
@@ -220,7 +220,7 @@ static wte_status use_lookup(const void *opt, wte_error *err)
     const uint16_t id = 3;
     const wte_ids ids = { &id, WTE_U16, 0, 1 };
     float row[3];
-    return wte_lookup_rows(&demo_table->source, ids, opt, row, 0, err);
+    return wte_lookup(&demo_table->source, ids, opt, row, 0, err);
 }
 static wte_status use_file(const void *opt, wte_error *err)
 {
@@ -258,7 +258,7 @@ static wte_status use_trace(const void *opt, wte_error *err)
 static wte_status use_rows_trace(const void *opt, wte_error *err)
 {
     wte_trace *t;
-    wte_status status = wte_rows_trace(&demo_table->source, 0, opt, &t, err);
+    wte_status status = wte_trace_row(&demo_table->source, 0, opt, &t, err);
     wte_trace_free(t);
     return status;
 }
@@ -267,10 +267,10 @@ static wte_status use_diagnose(const void *opt, wte_error *err)
     wte_diagnosis found;
     const int64_t id = 0;
     const wte_ids ids = { &id, WTE_I64, 0, 1 };
-    const wte_got got = { demo_table->source.data, WTE_F32, 0, 1, 3, NULL };
+    const wte_observed got = { demo_table->source.data, WTE_F32, 0, 1, 3, NULL };
     wte_status status = wte_model_diagnose(demo, ids, &got, opt, &found, err);
     return status != WTE_OK ? status
-                            : wte_rows_diagnose(&demo_table->source, ids, &got, opt, &found, err);
+                            : wte_diagnose_rows(&demo_table->source, ids, &got, opt, &found, err);
 }
 
 /* Structs that take options, in the size that this program was compiled with and in others. */
@@ -329,18 +329,18 @@ static void no_ids_are_a_lookup_of_nothing(void **state)
     wte_bad_ids report;
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     const wte_ids none = { NULL, WTE_I32, 0, 0 };
-    const wte_got got = { NULL, WTE_F32, 0, 0, 3, NULL };
-    wte_diagnosis_sum sum;
+    const wte_observed got = { NULL, WTE_F32, 0, 0, 3, NULL };
+    wte_diagnosis_summary sum;
     memset(&report, 0xff, sizeof report);
     opt.report = &report;
-    assert_ok(wte_lookup_rows(&demo_table->source, none, &opt, NULL, 0, &err), err);
+    assert_ok(wte_lookup(&demo_table->source, none, &opt, NULL, 0, &err), err);
     assert_int_equal(report.count, 0);
     assert_int_equal(report.ignored, 0);
     assert_int_equal(report.n_first, 0);
     assert_ok(wte_model_diagnose(demo, none, &got, NULL, NULL, &err), err);
-    wte_diagnosis_add_up(NULL, 0, &sum);
+    wte_diagnosis_summarize(NULL, 0, &sum);
     assert_int_equal(sum.n, 0);
-    assert_int_equal(sum.first_bad, WTE_NOWHERE);
+    assert_int_equal(sum.first_bad, WTE_NO_INDEX);
     assert_false(sum.off_by);
     assert_ok(wte_convert(WTE_F64, NULL, WTE_F16, NULL, 0, NULL, &err), err);
     assert_ok(wte_file_read(file, 0, 4, NULL, 0, &err), err);
@@ -356,11 +356,11 @@ static void gaps_between_rows_are_left_alone(void **state)
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     unsigned char out[2][24];
     memset(out, 0xaa, sizeof out);
-    assert_fails(wte_lookup_rows(&demo_table->source, ids, NULL, out, 24, &err), err, WTE_E_RANGE,
-                 1, "9");
+    assert_fails(wte_lookup(&demo_table->source, ids, NULL, out, 24, &err), err, WTE_E_RANGE, 1,
+                 "9");
     for (size_t i = 0; i < sizeof out; i++) assert_int_equal(((unsigned char *)out)[i], 0xaa);
     opt.bad_ids = WTE_BAD_ID_ZERO;
-    assert_ok(wte_lookup_rows(&demo_table->source, ids, &opt, out, 24, &err), err);
+    assert_ok(wte_lookup(&demo_table->source, ids, &opt, out, 24, &err), err);
     const unsigned char zeros[12] = { 0 };
     assert_memory_equal(out[0], (const char *)demo_table->source.data + 36, 12);
     assert_memory_equal(out[1], zeros, 12);
@@ -404,21 +404,21 @@ static void handles_answer_past_their_end(void **state)
     assert_null(wte_model_vocab(demo));
     assert_string_equal(wte_model_vocab_problem(demo), "");
     assert_null(wte_model_head(demo));
-    assert_null(wte_model_candidate(demo, wte_model_candidates(demo)));
-    assert_int_equal(demo_table->tensor, WTE_NOWHERE);
-    assert_int_equal(demo_table->offset, WTE_NOWHERE);
+    assert_null(wte_model_candidate(demo, wte_model_n_candidates(demo)));
+    assert_int_equal(demo_table->tensor, WTE_NO_INDEX);
+    assert_int_equal(demo_table->offset, WTE_NO_INDEX);
     assert_string_equal(demo_table->name, "demo");
     assert_int_equal(wte_vocab_kind(vocab, 2), WTE_TOKEN_NONE);
-    assert_null(wte_vocab_spelled(vocab, UINT64_MAX, &n));
+    assert_null(wte_vocab_raw_text(vocab, UINT64_MAX, &n));
     assert_int_equal(n, 0);
-    assert_non_null(wte_vocab_spelled(vocab, 1, NULL));
+    assert_non_null(wte_vocab_raw_text(vocab, 1, NULL));
     assert_int_equal(wte_vocab_text(vocab, 2, buf, 4), 0);
     assert_int_equal(wte_vocab_text(vocab, 1, NULL, 4), 1); /* bytes needed */
     assert_string_equal(buf, "zzz");
     assert_null(wte_file_metadata(file, 0, &value));
-    assert_null(wte_file_part_path(file, 1));
-    assert_int_equal(wte_file_strays(file), 0);
-    assert_int_equal(wte_pool_threads(NULL), 1);
+    assert_null(wte_file_shard_path(file, 1));
+    assert_int_equal(wte_file_n_unlisted_tensors(file), 0);
+    assert_int_equal(wte_pool_n_threads(NULL), 1);
     wte_pool_free(NULL);
     wte_writer_free(NULL);
     wte_table_free(NULL);

@@ -1,8 +1,8 @@
 /* Corpora: words, their numbers, parts, places to come back to, ids, and what is refused. */
 #include <wte/format.h>
 
-#include "learn/corpus.h"
 #include "test.h"
+#include "train/corpus.h"
 
 static const char *folder;
 static const char *path_of(const char *name)
@@ -77,7 +77,7 @@ static void numbers_go_by_count(void **state)
     assert_int_equal(info.words, 5);
     assert_int_equal(info.tokens, 10);
     assert_int_equal(info.lines, 3);
-    assert_int_equal(info.unknown, 0);
+    assert_int_equal(info.oov, 0);
     assert_int_equal(info.invalid, 0);
     wte_corpus_free(c);
 }
@@ -89,7 +89,7 @@ static void a_line_end_may_be_white_space(void **state)
     wte_error err;
     wte_corpus_info info;
     (void)state;
-    opt.no_lines = 1;
+    opt.no_eos = 1;
     assert_ok(open_text("b a\n\na\n</s>", &opt, &c, &err), err);
     assert_string_equal(words_of(c), "a:2 b:1 </s>:1 ");
     assert_string_equal(read_part(c, 0, 1, 3), "1 0 0 2 ");
@@ -110,14 +110,14 @@ static void rare_words_are_unknown(void **state)
     assert_string_equal(words_of(c), "b:3 a:2 ");
     assert_string_equal(read_part(c, 0, 1, 64), "-1 1 0 1 -1 0 0 ");
     wte_corpus_get(c, &info);
-    assert_int_equal(info.unknown, 2);
+    assert_int_equal(info.oov, 2);
     wte_corpus_free(c);
     opt.max_words = 1;
     assert_ok(open_text("x a b a y b b", &opt, &c, &err), err);
     assert_string_equal(words_of(c), "b:3 ");
     wte_corpus_free(c);
     opt.min_count = 4;
-    assert_fails(open_text("x a b a y b b", &opt, &c, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(open_text("x a b a y b b", &opt, &c, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "none of its words occurs 4 times");
     assert_null(c);
 }
@@ -132,11 +132,11 @@ static void words_that_are_given_keep_their_numbers(void **state)
     (void)state;
     wte__token_list_init(&list, NULL);
     opt.vocab = &list;
-    assert_fails(open_text("a", &opt, &c, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "empty vocab");
+    assert_fails(open_text("a", &opt, &c, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "empty vocab");
     static const char *const given[] = { "none", "b", "a", "b" };
     for (size_t i = 0; i < 4; i++)
         assert_ok(wte__token_list_add(&list,
-                                      (wte_bytes){ (const uint8_t *)given[i], strlen(given[i]) },
+                                      (wte__bytes){ (const uint8_t *)given[i], strlen(given[i]) },
                                       WTE_TAG_NORMAL, &err),
                   err);
     opt.min_count = 5; /* not looked at */
@@ -145,9 +145,9 @@ static void words_that_are_given_keep_their_numbers(void **state)
     assert_string_equal(read_part(c, 0, 1, 2), "2 1 -1 1 -1 1 ");
     wte_corpus_get(c, &info);
     assert_int_equal(info.words, 4);
-    assert_int_equal(info.unknown, 2);
+    assert_int_equal(info.oov, 2);
     wte_corpus_free(c);
-    assert_fails(open_text("other words\n", &opt, &c, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(open_text("other words\n", &opt, &c, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "none of its 2 words is one of the 4 given");
     wte__token_list_clear(&list);
 }
@@ -168,14 +168,14 @@ static void a_model_gives_words_by_their_ids(void **state)
     assert_string_equal(words_of(c), ":0 a:1 :0 b:3 ");
     assert_string_equal(read_part(c, 0, 1, 2), "1 3 -1 3 -1 3 ");
     wte_corpus_free(c);
-    assert_fails(open_text("other words\n", &opt, &c, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(open_text("other words\n", &opt, &c, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "none of its 2 words is one of the 4 given");
     wte__token_list_init(&list, NULL);
     assert_ok(
-        wte__token_list_add(&list, (wte_bytes){ (const uint8_t *)"a", 1 }, WTE_TAG_NORMAL, &err),
+        wte__token_list_add(&list, (wte__bytes){ (const uint8_t *)"a", 1 }, WTE_TAG_NORMAL, &err),
         err);
     opt.vocab = &list;
-    assert_fails(open_text("a", &opt, &c, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(open_text("a", &opt, &c, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "vocab and model_vocab");
     wte__token_list_clear(&list);
     wte_vocab_free(v);
@@ -222,8 +222,8 @@ static size_t plain_numbers(const char *text, size_t bytes, uint64_t from, uint6
         while (end < bytes && !strchr(" \t\n\r\v\f", text[end])) end++;
         const bool line = end == i && text[i] == '\n';
         if ((end > i || line) && i >= from && i < to) {
-            const wte_bytes word = { line ? wte__line_end : (const uint8_t *)text + i,
-                                     line ? 4 : end - i };
+            const wte__bytes word = { line ? wte__line_end : (const uint8_t *)text + i,
+                                      line ? 4 : end - i };
             out[n++] = wte__words_find(&c->words, word, wte__words_hash(&c->words, word));
         }
         i = end > i ? end : i + 1;
@@ -346,13 +346,13 @@ static void a_corpus_without_words_is_refused(void **state)
     (void)state;
     assert_fails(open_text("", NULL, &c, &err), err, WTE_E_FORMAT, 0, "an empty corpus");
     assert_fails(open_text("\n \n\n", NULL, &c, &err), err, WTE_E_FORMAT, 0, "an empty corpus");
-    opt.no_lines = 1;
+    opt.no_eos = 1;
     assert_fails(open_text("\n \n\n", &opt, &c, &err), err, WTE_E_FORMAT, 0, "an empty corpus");
     opt.ids_type = WTE_U16;
     assert_fails(open_text("", &opt, &c, &err), err, WTE_E_FORMAT, 0, "no ids are in it");
-    assert_fails(wte_corpus_open(path_of("none"), NULL, &c, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte_corpus_open(path_of("none"), NULL, &c, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "none: No such file");
-    assert_fails(wte_corpus_open(NULL, NULL, &c, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "path");
+    assert_fails(wte_corpus_open(NULL, NULL, &c, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "path");
 }
 
 /* The same ids in every type, raw and as .npy. */
@@ -412,17 +412,17 @@ static void bad_ids_are_told_by_their_place(void **state)
     assert_fails(open_bytes(large, 7, &opt, &c, &err), err, WTE_E_FORMAT, 4,
                  "7 bytes are no whole number of i32");
     opt.ids_rows = 16777217;
-    assert_fails(open_bytes(large, 4, &opt, &c, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(open_bytes(large, 4, &opt, &c, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "16777217 rows");
     opt.ids_type = WTE_F32;
-    assert_fails(open_bytes(large, 4, &opt, &c, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(open_bytes(large, 4, &opt, &c, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "ids are u16, i32, u32 or i64");
     opt.ids_type = WTE_DTYPE_NONE;
     const uint64_t shape[1] = { 2 };
     const wte_tensor_out t = { "array", WTE_F32, 1, shape, real, NULL };
     assert_ok(wte_npy_write(path_of("ids"), &t, &err), err);
     assert_fails(wte_corpus_open(path_of("ids"), &opt, &c, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "holds f32, but ids are");
+                 WTE_NO_INDEX, "holds f32, but ids are");
     /* what has a header is not raw: its first bytes are no ids */
     opt.ids_type = WTE_U16;
     assert_fails(wte_corpus_open(path_of("ids"), &opt, &c, &err), err, WTE_E_FORMAT, 0,
@@ -443,12 +443,13 @@ static void a_file_that_changed_is_not_read_on(void **state)
     test_write_file(path_of("text"), "a b c d", 7);
     assert_ok(wte_corpus_read(r, ids, 8, &n, &err), err); /* what was in the window */
     assert_int_equal(n, 3);
-    assert_fails(wte_corpus_read(r, ids, 8, &n, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte_corpus_read(r, ids, 8, &n, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "has changed");
-    assert_fails(wte_corpus_reader_seek(r, 0, &err), err, WTE_E_FORMAT, WTE_NOWHERE, "has changed");
-    assert_fails(wte_corpus_reader_create(c, 0, 1, &other, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte_corpus_reader_seek(r, 0, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "has changed");
-    assert_fails(wte_corpus_reader_create(c, 2, 2, &other, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_corpus_reader_create(c, 0, 1, &other, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
+                 "has changed");
+    assert_fails(wte_corpus_reader_create(c, 2, 2, &other, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "part 2 of 2");
     wte_corpus_reader_free(r);
     wte_corpus_free(c);
@@ -463,20 +464,20 @@ static void a_table_of_words_has_a_limit(void **state)
     wte__words_init(&w, NULL);
     assert_ok(wte__words_index(&w, &err), err);
     for (uint32_t i = 0; i < 5000; i++) {
-        const wte_bytes word = { (const uint8_t *)&i, sizeof i };
+        const wte__bytes word = { (const uint8_t *)&i, sizeof i };
         assert_ok(wte__words_add(&w, word, wte__words_hash(&w, word), 5000, &number, &err), err);
         assert_int_equal(number, i);
     }
     for (uint32_t i = 0; i < 5000; i++) {
-        const wte_bytes word = { (const uint8_t *)&i, sizeof i };
+        const wte__bytes word = { (const uint8_t *)&i, sizeof i };
         assert_int_equal(wte__words_find(&w, word, wte__words_hash(&w, word)), i);
         assert_ok(wte__words_add(&w, word, wte__words_hash(&w, word), 5000, &number, &err), err);
         assert_int_equal(number, i);
     }
-    const wte_bytes more = { (const uint8_t *)"more", 4 };
+    const wte__bytes more = { (const uint8_t *)"more", 4 };
     assert_int_equal(wte__words_find(&w, more, wte__words_hash(&w, more)), WTE_CORPUS_UNKNOWN);
     assert_fails(wte__words_add(&w, more, wte__words_hash(&w, more), 5000, &number, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "over 5000 different words");
+                 WTE_E_LIMIT, WTE_NO_INDEX, "over 5000 different words");
     wte__words_clear(&w);
 }
 
@@ -499,10 +500,10 @@ static void counting_can_be_stopped(void **state)
     assert_non_null(text);
     memset(text, ' ', 3000000);
     for (size_t i = 0; i < 3000000; i += 100) text[i] = 'a';
-    assert_fails(open_bytes(text, 3000000, &opt, &c, &err), err, WTE_E_CANCELLED, WTE_NOWHERE,
+    assert_fails(open_bytes(text, 3000000, &opt, &c, &err), err, WTE_E_CANCELLED, WTE_NO_INDEX,
                  "counting words was stopped");
     opt.ids_type = WTE_U16;
-    assert_fails(open_bytes(text, 3000000, &opt, &c, &err), err, WTE_E_CANCELLED, WTE_NOWHERE,
+    assert_fails(open_bytes(text, 3000000, &opt, &c, &err), err, WTE_E_CANCELLED, WTE_NO_INDEX,
                  "counting ids was stopped");
     free(text);
 }
@@ -551,7 +552,7 @@ static void every_allocation_may_fail(void **state)
     opt.ids_type = WTE_DTYPE_NONE;
     wte__token_list_init(&list, NULL);
     assert_ok(
-        wte__token_list_add(&list, (wte_bytes){ (const uint8_t *)"w7", 2 }, WTE_TAG_NORMAL, &err),
+        wte__token_list_add(&list, (wte__bytes){ (const uint8_t *)"w7", 2 }, WTE_TAG_NORMAL, &err),
         err);
     opt.vocab = &list;
     fail_each_allocation(&opt);

@@ -7,7 +7,7 @@
 
 static float noise_table[ROWS][DIM];
 
-static wte_rows noise_rows(void)
+static wte_row_source noise_rows(void)
 {
     fill_noise(&noise_table[0][0], (size_t)ROWS * DIM, 7);
     return rows_of(noise_table, ROWS, DIM, WTE_F32);
@@ -18,14 +18,14 @@ static wte_rows noise_rows(void)
 static void the_right_row_matches_bit_for_bit(void **state)
 {
     (void)state;
-    const wte_rows table = demo_rows();
+    const wte_row_source table = demo_rows();
     for (int64_t id = 0; id < 6; id++) {
         const wte_diagnosis d = diagnose_floats(&table, id, demo_table[id], NULL);
         assert_int_equal(d.best.label, WTE_LABEL_MATCH);
-        assert_int_equal(d.parts, WTE_STEP_NONE);
+        assert_int_equal(d.first_difference, WTE_STEP_NONE);
         assert_true(d.best.bit_for_bit);
         assert_int_equal(d.best.row, id);
-        assert_int_equal(d.best.fits, 3);
+        assert_int_equal(d.best.n_matching, 3);
         assert_true(d.id_ok && d.row_ok && d.vector_ok);
         assert_true(d.runner_up.n == 3 && d.runner_up.label == WTE_LABEL_OTHER_ROW);
     }
@@ -34,13 +34,13 @@ static void the_right_row_matches_bit_for_bit(void **state)
 static void the_worked_example_is_row_3(void **state)
 {
     (void)state;
-    const wte_rows table = demo_rows();
+    const wte_row_source table = demo_rows();
     const double got[] = { -0.4015, 0.9666, -1.1481 };
     const wte_diagnosis d = diagnose_typed(&table, 5, got, 0.00005);
     assert_int_equal(d.best.label, WTE_LABEL_OTHER_ROW);
     assert_int_equal(d.best.row, 3);
     assert_int_equal(d.best.offset, -2);
-    assert_int_equal(d.parts, WTE_STEP_ROW);
+    assert_int_equal(d.first_difference, WTE_STEP_ROW);
     assert_false(d.best.bit_for_bit);
     assert_true(d.id_ok && !d.row_ok && d.vector_ok);
     assert_string_equal(d.verdict, "that is row 3 of the table: 2 rows before row 5");
@@ -48,14 +48,14 @@ static void the_worked_example_is_row_3(void **state)
     /* three chances of 0.00005 in the root mean square of the vector, for each of 6 rows */
     const double square = (0.4015 * 0.4015 + 0.9666 * 0.9666 + 1.1481 * 1.1481) / 3;
     const double chance = 6 * pow(0.00005 / sqrt(square), 3);
-    assert_true(fabs(d.best.chance / chance - 1) < 1e-6);
+    assert_true(fabs(d.best.expected_false_matches / chance - 1) < 1e-6);
     assert_true(fabs(d.best.confidence - 1 / (1 + chance)) < 1e-12);
 }
 
 static void every_row_is_known_among_the_others(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     for (int64_t row = 0; row < ROWS; row++) {
         const int64_t id = (row * 7 + 3) % ROWS;
         const wte_diagnosis d = diagnose_floats(&table, id, noise_table[row], NULL);
@@ -69,7 +69,7 @@ static void every_row_is_known_among_the_others(void **state)
 static void neighbours_are_told_as_counting_from_one(void **state)
 {
     (void)state;
-    const wte_rows table = demo_rows();
+    const wte_row_source table = demo_rows();
     const wte_diagnosis before = diagnose_floats(&table, 4, demo_table[3], NULL);
     assert_int_equal(before.best.offset, -1);
     assert_non_null(strstr(before.advice, "counted from one"));
@@ -81,7 +81,7 @@ static void neighbours_are_told_as_counting_from_one(void **state)
 static void rows_that_are_equal_are_counted(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     static const size_t copies[] = { 9, 11, 20, 33, 39 };
     for (size_t i = 0; i < 5; i++)
         memcpy(noise_table[copies[i]], noise_table[4], sizeof *noise_table);
@@ -96,7 +96,7 @@ static void rows_that_are_equal_are_counted(void **state)
     const wte_diagnosis own = diagnose_floats(&table, 20, noise_table[4], NULL);
     assert_int_equal(own.best.label, WTE_LABEL_MATCH);
     assert_int_equal(own.runner_up.row, 4);
-    assert_int_equal(own.runner_up.fits, DIM);
+    assert_int_equal(own.runner_up.n_matching, DIM);
 }
 
 /* Tolerances ----------------------------------------------------------------------------------- */
@@ -106,13 +106,13 @@ static void a_typed_number_fits_within_half_a_unit(void **state)
     (void)state;
     /* 0.125 is written 0.13 or 0.12, and nothing else in two decimals */
     const float rows[2][2] = { { 0.125f, 8 }, { 3, -5 } };
-    const wte_rows table = rows_of(rows, 2, 2, WTE_F32);
+    const wte_row_source table = rows_of(rows, 2, 2, WTE_F32);
     const double above[] = { 0.13, 8 }, below[] = { 0.12, 8 }, beyond[] = { 0.14, 8 };
     assert_int_equal(diagnose_typed(&table, 0, above, 0.005).best.label, WTE_LABEL_MATCH);
     assert_int_equal(diagnose_typed(&table, 0, below, 0.005).best.label, WTE_LABEL_MATCH);
     assert_int_equal(diagnose_typed(&table, 0, beyond, 0.005).best.label, WTE_LABEL_UNKNOWN);
     const float less[2][2] = { { 0.125f - 0x1p-20f, 8 }, { 3, -5 } };
-    const wte_rows other = rows_of(less, 2, 2, WTE_F32);
+    const wte_row_source other = rows_of(less, 2, 2, WTE_F32);
     assert_int_equal(diagnose_typed(&other, 0, above, 0.005).best.label, WTE_LABEL_UNKNOWN);
     assert_int_equal(diagnose_typed(&other, 0, below, 0.005).best.label, WTE_LABEL_MATCH);
 }
@@ -120,27 +120,27 @@ static void a_typed_number_fits_within_half_a_unit(void **state)
 static void a_number_from_a_file_fits_within_one_ulp(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     float got[DIM];
     memcpy(got, noise_table[8], sizeof got);
     for (size_t i = 0; i < DIM; i++) got[i] = from_bits(bits_of(got[i]) + (i % 2 ? 1 : 0));
     const wte_diagnosis one = diagnose_floats(&table, 8, got, NULL);
     assert_int_equal(one.best.label, WTE_LABEL_MATCH);
     assert_false(one.best.bit_for_bit);
-    assert_true(one.best.worst <= 1 && one.best.worst > 0.49);
+    assert_true(one.best.max_error <= 1 && one.best.max_error > 0.49);
     got[5] = from_bits(bits_of(noise_table[8][5]) + 2);
     const wte_diagnosis two = diagnose_floats(&table, 8, got, NULL);
     assert_int_equal(two.best.label, WTE_LABEL_UNKNOWN);
     assert_int_equal(two.best.confidence, 0);
     assert_int_equal(two.runner_up.row, 8);
-    assert_int_equal(two.runner_up.fits, DIM - 1);
+    assert_int_equal(two.runner_up.n_matching, DIM - 1);
 }
 
 static void few_digits_name_no_change(void **state)
 {
     (void)state;
     /* 2 x row 0 in whole numbers: many rows times something would give that */
-    const wte_rows table = demo_rows();
+    const wte_row_source table = demo_rows();
     const double got[] = { 1, 0, 0 };
     const wte_diagnosis d = diagnose_typed(&table, 3, got, 0.5);
     assert_true(d.best.label == WTE_LABEL_OTHER_ROW || d.best.label == WTE_LABEL_UNKNOWN);
@@ -150,22 +150,22 @@ static void few_digits_name_no_change(void **state)
 static void random_vectors_are_unknown(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     uint64_t seed = 99;
     for (size_t trial = 0; trial < 300; trial++) {
         float got[DIM];
         for (size_t i = 0; i < DIM; i++) got[i] = 3 * noise(&seed);
         const wte_diagnosis d = diagnose_floats(&table, (int64_t)(trial % ROWS), got, NULL);
         assert_int_equal(d.best.label, WTE_LABEL_UNKNOWN);
-        assert_int_equal(d.parts, WTE_STEP_VECTOR);
-        assert_true(d.runner_up.n == DIM && d.runner_up.fits < DIM);
+        assert_int_equal(d.first_difference, WTE_STEP_VECTOR);
+        assert_true(d.runner_up.n == DIM && d.runner_up.n_matching < DIM);
     }
 }
 
 static void random_typed_vectors_are_unknown(void **state)
 {
     (void)state;
-    const wte_rows table = demo_rows();
+    const wte_row_source table = demo_rows();
     uint64_t seed = 5;
     size_t named = 0;
     for (size_t trial = 0; trial < 1000; trial++) {
@@ -198,7 +198,7 @@ static wte_diagnosis scaled_bf16(size_t dim, float (*times)(float x), bool f32_t
         tight_f32[i] = wide_row[i / dim][i % dim];
     }
     for (size_t i = 0; i < dim; i++) wide_got[i] = times(wide_row[1][i]);
-    const wte_rows table =
+    const wte_row_source table =
         f32_table ? rows_of(tight_f32, 2, dim, WTE_F32) : rows_of(tight, 2, dim, WTE_BF16);
     return diagnose_floats(&table, 1, wide_got, NULL);
 }
@@ -208,7 +208,7 @@ static void assert_scaled(const wte_diagnosis *d, int32_t power, wte_dtype type,
     assert_int_equal(d->best.label, WTE_LABEL_SCALED);
     assert_int_equal(d->best.change, WTE_LABEL_SCALED);
     assert_int_equal(d->best.row, d->row);
-    assert_int_equal(d->parts, WTE_STEP_VECTOR);
+    assert_int_equal(d->first_difference, WTE_STEP_VECTOR);
     assert_true(d->id_ok && d->row_ok && !d->vector_ok);
     assert_int_equal(d->best.power, power);
     assert_int_equal(d->best.dtype, type);
@@ -308,7 +308,7 @@ static void a_factor_that_no_rule_has_is_measured(void **state)
 static void the_models_own_factor_is_named(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     float got[DIM];
     wte_diagnose_options opt = WTE_DIAGNOSE_OPTIONS_INIT;
     opt.factor = 12;
@@ -322,7 +322,7 @@ static void the_models_own_factor_is_named(void **state)
 static void another_row_may_be_scaled_too(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     float got[DIM];
     const float root = sqrtf(DIM);
     for (size_t i = 0; i < DIM; i++) got[i] = noise_table[31][i] * root;
@@ -331,14 +331,14 @@ static void another_row_may_be_scaled_too(void **state)
     assert_int_equal(d.best.change, WTE_LABEL_SCALED);
     assert_int_equal(d.best.row, 31);
     assert_int_equal(d.best.power, 1);
-    assert_int_equal(d.parts, WTE_STEP_ROW);
+    assert_int_equal(d.first_difference, WTE_STEP_ROW);
     assert_true(!d.row_ok && !d.vector_ok);
 }
 
 static void a_unit_vector_is_told(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     float got[DIM];
     double square = 0;
     for (size_t i = 0; i < DIM; i++)
@@ -346,13 +346,13 @@ static void a_unit_vector_is_told(void **state)
     for (size_t i = 0; i < DIM; i++) got[i] = noise_table[6][i] / (float)sqrt(square);
     const wte_diagnosis d = diagnose_floats(&table, 6, got, NULL);
     assert_int_equal(d.best.label, WTE_LABEL_NORMALISED);
-    assert_int_equal(d.parts, WTE_STEP_VECTOR);
+    assert_int_equal(d.first_difference, WTE_STEP_VECTOR);
 }
 
 static void swapped_bytes_are_told(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     float got[DIM];
     for (size_t i = 0; i < DIM; i++) got[i] = swap_bytes(noise_table[6][i]);
     wte_diagnosis d = diagnose_floats(&table, 6, got, NULL);
@@ -374,7 +374,7 @@ static void bytes_swapped_before_widening_are_told(void **state)
     for (size_t i = 0; i < (size_t)ROWS * DIM; i++)
         stored[i / DIM][i % DIM] = to_bf16(noise_table[i / DIM][i % DIM]);
     for (size_t i = 0; i < DIM; i++) got[i] = from_bf16(__builtin_bswap16(stored[6][i]));
-    const wte_rows table = rows_of(stored, ROWS, DIM, WTE_BF16);
+    const wte_row_source table = rows_of(stored, ROWS, DIM, WTE_BF16);
     wte_diagnosis d = diagnose_floats(&table, 6, got, NULL);
     assert_int_equal(d.best.label, WTE_LABEL_BYTE_SWAPPED);
     assert_int_equal(d.best.dtype, WTE_BF16);
@@ -386,7 +386,7 @@ static void bytes_swapped_before_widening_are_told(void **state)
 static void a_smaller_type_is_told(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     float got[DIM];
     for (size_t i = 0; i < DIM; i++) got[i] = round_bf16(noise_table[6][i]);
     wte_diagnosis d = diagnose_floats(&table, 6, got, NULL);
@@ -409,7 +409,7 @@ static void a_vector_of_a_wider_copy_is_told(void **state)
     noise_rows();
     for (size_t i = 0; i < (size_t)ROWS * DIM; i++)
         words[i / DIM][i % DIM] = to_bf16(noise_table[i / DIM][i % DIM]);
-    const wte_rows table = rows_of(words, ROWS, DIM, WTE_BF16);
+    const wte_row_source table = rows_of(words, ROWS, DIM, WTE_BF16);
     wte_diagnosis d = diagnose_floats(&table, 6, noise_table[6], NULL);
     assert_int_equal(d.best.label, WTE_LABEL_UNROUNDED);
     assert_int_equal(d.best.dtype, WTE_BF16);
@@ -427,7 +427,7 @@ static void a_vector_of_a_wider_copy_is_told(void **state)
 static void a_rounding_that_no_digit_shows_is_not_told(void **state)
 {
     (void)state;
-    const wte_rows table = demo_rows();
+    const wte_row_source table = demo_rows();
     double got[3];
     /* bf16 moves these numbers in the third decimal: four decimals show it, one does not */
     for (size_t i = 0; i < 3; i++)
@@ -443,7 +443,7 @@ static void a_rounding_that_no_digit_shows_is_not_told(void **state)
 static void eight_bits_are_told_for_the_row_asked_for(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     float got[DIM];
     /* f8_e5m2: 3 binary digits; the noise is well above its smallest normal number 2^-14 */
     for (size_t i = 0; i < DIM; i++) {
@@ -466,17 +466,17 @@ static void eight_bits_are_told_for_the_row_asked_for(void **state)
 static void zeros_and_nan_are_told(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     float got[DIM] = { 0 };
     wte_diagnosis d = diagnose_floats(&table, 6, got, NULL);
     assert_int_equal(d.best.label, WTE_LABEL_ZEROS);
-    assert_int_equal(d.parts, WTE_STEP_VECTOR);
+    assert_int_equal(d.first_difference, WTE_STEP_VECTOR);
     memcpy(got, noise_table[6], sizeof got);
     got[3] = NAN;
     d = diagnose_floats(&table, 6, got, NULL);
     assert_int_equal(d.best.label, WTE_LABEL_NONFINITE);
     assert_int_equal(d.runner_up.row, 6);
-    assert_int_equal(d.runner_up.fits, DIM - 1);
+    assert_int_equal(d.runner_up.n_matching, DIM - 1);
     for (size_t i = 0; i < DIM; i++) got[i] = INFINITY;
     d = diagnose_floats(&table, 6, got, NULL);
     assert_int_equal(d.best.label, WTE_LABEL_NONFINITE);
@@ -485,7 +485,7 @@ static void zeros_and_nan_are_told(void **state)
 static void a_stored_row_of_zeros_or_nan_matches(void **state)
 {
     (void)state;
-    const wte_rows table = noise_rows();
+    const wte_row_source table = noise_rows();
     memset(noise_table[3], 0, sizeof noise_table[3]);
     noise_table[5][2] = NAN;
     noise_table[5][4] = -INFINITY;
@@ -510,13 +510,13 @@ static void every_type_of_table_matches_itself(void **state)
         wte_error err;
         assert_ok(wte_convert(WTE_F32, numbers, types[t], stored, (size_t)ROWS * DIM, NULL, &err),
                   err);
-        const wte_rows table = rows_of(stored, ROWS, DIM, types[t]);
+        const wte_row_source table = rows_of(stored, ROWS, DIM, types[t]);
         const uint8_t *row = (const uint8_t *)stored + 9 * DIM * wte_dtype_bytes(types[t]);
         for (int64_t id = 8; id < 10; id++) {
             const wte_ids ids = { &id, WTE_I64, 0, 1 };
-            const wte_got got = { row, types[t], 0, 1, DIM, NULL };
+            const wte_observed got = { row, types[t], 0, 1, DIM, NULL };
             wte_diagnosis d;
-            assert_ok(wte_rows_diagnose(&table, ids, &got, NULL, &d, &err), err);
+            assert_ok(wte_diagnose_rows(&table, ids, &got, NULL, &d, &err), err);
             assert_int_equal(d.best.label, id == 9 ? WTE_LABEL_MATCH : WTE_LABEL_OTHER_ROW);
             assert_int_equal(d.best.row, 9);
             assert_true(d.best.bit_for_bit);
@@ -531,8 +531,8 @@ static void labels_have_names(void **state)
     assert_string_equal(wte_label_name(WTE_LABEL_OTHER_ROW), "another row");
     assert_string_equal(wte_label_name((wte_label)99), "unknown");
     char text[64];
-    const wte_guess none = { .row = WTE_NOWHERE };
-    assert_string_equal(wte_guess_text(&none, text, sizeof text), "nothing known here");
+    const wte_hypothesis none = { .row = WTE_NO_INDEX };
+    assert_string_equal(wte_hypothesis_text(&none, text, sizeof text), "nothing known here");
 }
 
 static const struct CMUnitTest tests[] = {

@@ -22,7 +22,7 @@ static void random_whole_numbers_stay_unknown(void **state)
                 fill_whole(table, ROWS * cols, 9, &seed);
             else
                 fill_noise(table, ROWS * cols, 7);
-            const wte_rows rows = rows_of(table, ROWS, cols, WTE_F32);
+            const wte_row_source rows = rows_of(table, ROWS, cols, WTE_F32);
             for (int trial = 0; trial < TRIALS; trial++) {
                 float got[MOST_COLS];
                 double typed[MOST_COLS];
@@ -45,7 +45,7 @@ static void a_factor_of_many_whole_numbers_is_told(void **state)
     uint64_t seed = 6;
     fill_whole(table, ROWS * COLS, 9, &seed);
     for (size_t c = 0; c < COLS; c++) got[c] = 7 * table[3 * COLS + c];
-    const wte_rows rows = rows_of(table, ROWS, COLS, WTE_F32);
+    const wte_row_source rows = rows_of(table, ROWS, COLS, WTE_F32);
     const wte_diagnosis d = diagnose_floats(&rows, 3, got, NULL);
     assert_int_equal(d.best.label, WTE_LABEL_SCALED);
     assert_int_equal(d.best.power, 0);
@@ -61,12 +61,12 @@ static void another_table_comes_before_an_unknown_factor(void **state)
     fill_noise(table, ROWS * COLS, 1);
     fill_noise(head, ROWS * COLS, 2);
     fill_noise(more, ROWS * COLS, 3);
-    const wte_rows rows = rows_of(table, ROWS, COLS, WTE_F32);
+    const wte_row_source rows = rows_of(table, ROWS, COLS, WTE_F32);
     for (int where = 0; where < 2; where++) {
         float *exact = where ? more : head;
         for (size_t c = 0; c < COLS; c++) exact[5 * COLS + c] = 1.375f * table[2 * COLS + c];
-        const wte_named_rows of_head = { "lm_head.weight", rows_of(head, ROWS, COLS, WTE_F32) };
-        const wte_named_rows other = { "other.weight", rows_of(more, ROWS, COLS, WTE_F32) };
+        const wte_named_source of_head = { "lm_head.weight", rows_of(head, ROWS, COLS, WTE_F32) };
+        const wte_named_source other = { "other.weight", rows_of(more, ROWS, COLS, WTE_F32) };
         wte_diagnose_options opt = WTE_DIAGNOSE_OPTIONS_INIT;
         opt.head = &of_head;
         opt.others = &other;

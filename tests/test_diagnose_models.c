@@ -30,7 +30,7 @@ static void a_models_head_and_positions_are_searched(void **state)
     const int64_t id = 4;
     const wte_ids ids = { &id, WTE_I64, 0, 1 };
     wte_diagnosis d;
-    wte_got got = { noise_table[4], WTE_F32, 0, 1, DIM, NULL };
+    wte_observed got = { noise_table[4], WTE_F32, 0, 1, DIM, NULL };
     assert_ok(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err);
     assert_int_equal(d.best.label, WTE_LABEL_MATCH);
     assert_string_equal(d.best.tensor, "wte.weight");
@@ -65,7 +65,7 @@ static void a_mapping_that_was_passed_over_is_told(void **state)
     int64_t id = 7;
     const wte_ids ids = { &id, WTE_I64, 0, 1 };
     wte_diagnosis d;
-    wte_got got = { noise_table[5], WTE_F32, 0, 1, DIM, NULL };
+    wte_observed got = { noise_table[5], WTE_F32, 0, 1, DIM, NULL };
     assert_ok(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err);
     assert_int_equal(d.best.label, WTE_LABEL_MATCH);
     assert_int_equal(d.row, 5);
@@ -74,7 +74,7 @@ static void a_mapping_that_was_passed_over_is_told(void **state)
     got.data = noise_table[1];
     assert_ok(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err);
     assert_int_equal(d.best.label, WTE_LABEL_OTHER_ROW);
-    assert_int_equal(d.parts, WTE_STEP_ID);
+    assert_int_equal(d.first_difference, WTE_STEP_ID);
     assert_false(d.id_ok);
     id = 8;
     assert_fails(wte_model_diagnose(m, ids, &got, NULL, &d, &err), err, WTE_E_RANGE, 0, "8");
@@ -94,7 +94,7 @@ static void every_failed_allocation_of_a_model_is_reported(void **state)
     wte_model *model = open_model(dir);
     const int64_t id = 4;
     const wte_ids ids = { &id, WTE_I64, 0, 1 };
-    const wte_got got = { other_table[5], WTE_F32, 0, 1, DIM, NULL };
+    const wte_observed got = { other_table[5], WTE_F32, 0, 1, DIM, NULL };
     wte_status status = WTE_E_MEMORY;
     size_t failures = 0;
     for (; status == WTE_E_MEMORY; failures++) {

@@ -56,13 +56,13 @@ static uint64_t count_wrong(size_t dim, grid rows, size_t writing, uint64_t *sta
         half[i] = unit;
     }
     for (size_t i = 0; i < PER; i++) id[i] = (int64_t)(i % ROWS);
-    const wte_rows source = rows_of(table, ROWS, dim, WTE_F32);
+    const wte_row_source source = rows_of(table, ROWS, dim, WTE_F32);
     const wte_ids ids = { id, WTE_I64, 0, PER };
-    const wte_got typed = { got, WTE_F64, 0, PER, dim, half };
-    const wte_got file = { narrow, WTE_F32, 0, PER, dim, NULL };
-    assert_ok(wte_rows_diagnose(&source, ids, unit > 0 ? &typed : &file, NULL, d, &err), err);
+    const wte_observed typed = { got, WTE_F64, 0, PER, dim, half };
+    const wte_observed file = { narrow, WTE_F32, 0, PER, dim, NULL };
+    assert_ok(wte_diagnose_rows(&source, ids, unit > 0 ? &typed : &file, NULL, d, &err), err);
     for (size_t i = 0; i < PER; i++) {
-        const wte_guess *g = &d[i].best;
+        const wte_hypothesis *g = &d[i].best;
         const bool row = g->change == WTE_LABEL_UNKNOWN &&
                          (g->label == WTE_LABEL_MATCH || g->label == WTE_LABEL_OTHER_ROW) &&
                          stands_there(got + i * dim, dim, g->row, unit);

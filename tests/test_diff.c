@@ -15,7 +15,7 @@ typedef struct result {
     wte_row_change most[KEPT];
 } result;
 
-static result compare(const wte_rows *a, const wte_rows *b, const uint64_t *b_of)
+static result compare(const wte_row_source *a, const wte_row_source *b, const uint64_t *b_of)
 {
     result r;
     wte_diff_options opt = WTE_DIFF_OPTIONS_INIT;
@@ -23,9 +23,9 @@ static result compare(const wte_rows *a, const wte_rows *b, const uint64_t *b_of
     assert_true(a->rows <= sizeof r.changes);
     opt.b_of = b_of;
     opt.changes = r.changes;
-    opt.most = r.most;
-    opt.max_most = KEPT;
-    assert_ok(wte_rows_diff(a, b, &opt, &r.diff, &err), err);
+    opt.largest = r.most;
+    opt.max_largest = KEPT;
+    assert_ok(wte_diff_rows(a, b, &opt, &r.diff, &err), err);
     return r;
 }
 
@@ -44,14 +44,15 @@ static void equal_tables_are_bit_equal(void **state)
     uint32_t copy[4];
     reader reads;
     memcpy(copy, bits, sizeof bits);
-    const wte_rows a = view_of(bits, 2, 2, WTE_F32), b = reader_of(&reads, copy, 2, 2, WTE_F32);
+    const wte_row_source a = view_of(bits, 2, 2, WTE_F32),
+                         b = reader_of(&reads, copy, 2, 2, WTE_F32);
     const result r = compare(&a, &b, NULL);
     assert_true(r.diff.same);
     assert_int_equal(r.diff.count[WTE_CHANGE_SAME_BITS], 2);
     assert_int_equal(r.diff.compared, 2);
     assert_int_equal(r.diff.changed, 0);
-    assert_int_equal(r.diff.first_changed, WTE_NOWHERE);
-    assert_int_equal(r.diff.n_most, 0);
+    assert_int_equal(r.diff.first_changed, WTE_NO_INDEX);
+    assert_int_equal(r.diff.n_largest, 0);
 }
 
 /* -0 and 0, NaN and another NaN: no bits, but values. */
@@ -60,7 +61,7 @@ static void other_bits_of_equal_values_are_told(void **state)
     (void)state;
     const uint32_t a_bits[] = { 0, 0x3f800000u, 0x7fc00001u, 0x40000000u };
     const uint32_t b_bits[] = { 0x80000000u, 0x3f800000u, 0xffc00000u, 0x40000000u };
-    const wte_rows a = view_of(a_bits, 2, 2, WTE_F32), b = view_of(b_bits, 2, 2, WTE_F32);
+    const wte_row_source a = view_of(a_bits, 2, 2, WTE_F32), b = view_of(b_bits, 2, 2, WTE_F32);
     const result r = compare(&a, &b, NULL);
     assert_false(r.diff.same);
     assert_int_equal(r.diff.count[WTE_CHANGE_SAME_VALUES], 2);
@@ -74,7 +75,7 @@ static void equal_values_in_two_types_are_not_bit_equal(void **state)
     const float f32[] = { 1, -2, 3, 4.25f };
     const double f64[] = { 1, -2, 3, 4 };
     const int8_t i8[] = { 1, -2, 3, 4 };
-    wte_rows a = view_of(bf16, 2, 2, WTE_BF16), b = view_of(f32, 2, 2, WTE_F32);
+    wte_row_source a = view_of(bf16, 2, 2, WTE_BF16), b = view_of(f32, 2, 2, WTE_F32);
     result r = compare(&a, &b, NULL);
     assert_int_equal(r.changes[0], WTE_CHANGE_SAME_VALUES);
     assert_int_equal(r.changes[1], WTE_CHANGE_MOVED);
@@ -90,10 +91,10 @@ static void a_moved_row_is_measured(void **state)
 {
     (void)state;
     const float a_rows[] = { 3, 4, 1, 1, 6, 8 }, b_rows[] = { 3, 4, 1, 1, 9, 12 };
-    const wte_rows a = view_of(a_rows, 3, 2, WTE_F32), b = view_of(b_rows, 3, 2, WTE_F32);
+    const wte_row_source a = view_of(a_rows, 3, 2, WTE_F32), b = view_of(b_rows, 3, 2, WTE_F32);
     const result r = compare(&a, &b, NULL);
     const wte_row_change *most = &r.most[0];
-    assert_int_equal(r.diff.n_most, 1);
+    assert_int_equal(r.diff.n_largest, 1);
     assert_int_equal(r.diff.first_changed, 2);
     assert_int_equal(most->a, 2);
     assert_int_equal(most->b, 2);
@@ -116,7 +117,7 @@ static void reinitialised_rows_point_elsewhere_and_have_another_length(void **st
     const wte_change expected[] = { WTE_CHANGE_REINITIALISED, WTE_CHANGE_MOVED,
                                     WTE_CHANGE_REINITIALISED, WTE_CHANGE_MOVED,
                                     WTE_CHANGE_REINITIALISED };
-    const wte_rows a = view_of(a_rows, 5, 2, WTE_F64), b = view_of(b_rows, 5, 2, WTE_F64);
+    const wte_row_source a = view_of(a_rows, 5, 2, WTE_F64), b = view_of(b_rows, 5, 2, WTE_F64);
     const result r = compare(&a, &b, NULL);
     assert_near(r.diff.cosine_limit, 0.5);
     for (size_t i = 0; i < 5; i++) assert_int_equal(r.changes[i], expected[i]);
@@ -128,7 +129,7 @@ static void the_limit_of_the_cosine_shrinks_with_the_width(void **state)
     (void)state;
     enum { DIM = 1600 };
     static float a_row[DIM], b_row[DIM];
-    const wte_rows a = view_of(a_row, 1, DIM, WTE_F32), b = view_of(b_row, 1, DIM, WTE_F32);
+    const wte_row_source a = view_of(a_row, 1, DIM, WTE_F32), b = view_of(b_row, 1, DIM, WTE_F32);
     a_row[0] = 1;
     b_row[0] = 0.099f; /* cosine 0.099 with a norm of 1 */
     b_row[1] = 1.2f;
@@ -147,7 +148,7 @@ static void zero_and_nonfinite_rows_have_kinds_of_their_own(void **state)
     const wte_change expected[] = { WTE_CHANGE_WAS_ZERO,  WTE_CHANGE_BECAME_ZERO,
                                     WTE_CHANGE_NONFINITE, WTE_CHANGE_NONFINITE,
                                     WTE_CHANGE_SAME_BITS, WTE_CHANGE_SAME_BITS };
-    const wte_rows a = view_of(a_rows, 6, 2, WTE_F32), b = view_of(b_rows, 6, 2, WTE_F32);
+    const wte_row_source a = view_of(a_rows, 6, 2, WTE_F32), b = view_of(b_rows, 6, 2, WTE_F32);
     const result r = compare(&a, &b, NULL);
     for (size_t i = 0; i < 6; i++) assert_int_equal(r.changes[i], expected[i]);
     assert_int_equal(r.diff.changed, 4);
@@ -170,7 +171,7 @@ static void decades_hold_relative_distances(void **state)
         b_rows[i] = 1 + step[i];
     }
     b_rows[1] = 1 + 0x1.1p-20; /* a little above 1e-6, without a rounding */
-    const wte_rows a = view_of(a_rows, 8, 1, WTE_F64), b = view_of(b_rows, 8, 1, WTE_F64);
+    const wte_row_source a = view_of(a_rows, 8, 1, WTE_F64), b = view_of(b_rows, 8, 1, WTE_F64);
     const result r = compare(&a, &b, NULL);
     for (int i = 0; i < WTE_DECADES; i++) assert_int_equal(r.diff.decade[i], 1);
 }
@@ -181,8 +182,8 @@ static void rows_that_one_table_lacks_are_counted(void **state)
 {
     (void)state;
     const float rows[] = { 1, 2, 3, 4, 5 };
-    const wte_rows three = view_of(rows, 3, 1, WTE_F32), five = view_of(rows, 5, 1, WTE_F32);
-    const wte_rows none = view_of(NULL, 0, 1, WTE_F32);
+    const wte_row_source three = view_of(rows, 3, 1, WTE_F32), five = view_of(rows, 5, 1, WTE_F32);
+    const wte_row_source none = view_of(NULL, 0, 1, WTE_F32);
     result r = compare(&five, &three, NULL);
     assert_int_equal(r.diff.count[WTE_CHANGE_ONLY_IN_A], 2);
     assert_int_equal(r.diff.only_in_b, 0);
@@ -203,10 +204,10 @@ static void rows_are_compared_with_their_partners(void **state)
     (void)state;
     reader reads;
     const float a_rows[] = { 1, 2, 3, 4 }, b_rows[] = { 3, 9, 1, 8, 2 };
-    const uint64_t b_of[] = { 2, 4, 0, WTE_NOWHERE };
-    const wte_rows a = view_of(a_rows, 4, 1, WTE_F32), view = view_of(b_rows, 5, 1, WTE_F32);
-    const wte_rows source = reader_of(&reads, b_rows, 5, 1, WTE_F32);
-    const wte_rows *tables[] = { &view, &source };
+    const uint64_t b_of[] = { 2, 4, 0, WTE_NO_INDEX };
+    const wte_row_source a = view_of(a_rows, 4, 1, WTE_F32), view = view_of(b_rows, 5, 1, WTE_F32);
+    const wte_row_source source = reader_of(&reads, b_rows, 5, 1, WTE_F32);
+    const wte_row_source *tables[] = { &view, &source };
     for (int i = 0; i < 2; i++) {
         const result r = compare(&a, tables[i], b_of);
         assert_int_equal(r.diff.count[WTE_CHANGE_SAME_BITS], 3);
@@ -220,7 +221,7 @@ static void permuted_tables_are_bit_equal_by_their_partners(void **state)
     (void)state;
     const float a_rows[] = { 1, 2, 3 }, b_rows[] = { 3, 1, 2 };
     const uint64_t b_of[] = { 1, 2, 0 }, twice[] = { 1, 1, 1 };
-    const wte_rows a = view_of(a_rows, 3, 1, WTE_F32), b = view_of(b_rows, 3, 1, WTE_F32);
+    const wte_row_source a = view_of(a_rows, 3, 1, WTE_F32), b = view_of(b_rows, 3, 1, WTE_F32);
     assert_true(compare(&a, &b, b_of).diff.same);
     assert_false(compare(&a, &b, NULL).diff.same);
     assert_int_equal(compare(&a, &b, twice).diff.only_in_b, 2);
@@ -235,9 +236,9 @@ static void the_rows_that_moved_farthest_are_listed(void **state)
         a_rows[i] = 100;
         b_rows[i] = 100 + (float)(i * 7 % 20);
     }
-    const wte_rows a = view_of(a_rows, 40, 1, WTE_F32), b = view_of(b_rows, 40, 1, WTE_F32);
+    const wte_row_source a = view_of(a_rows, 40, 1, WTE_F32), b = view_of(b_rows, 40, 1, WTE_F32);
     const result r = compare(&a, &b, NULL);
-    assert_int_equal(r.diff.n_most, KEPT);
+    assert_int_equal(r.diff.n_largest, KEPT);
     assert_int_equal(r.diff.changed, 38);
     for (uint64_t i = 0; i < KEPT; i++) {
         assert_true(r.most[i].distance == 19 - (double)(i / 2));
@@ -256,7 +257,8 @@ static void threads_do_not_change_a_bit(void **state)
         a_rows[i] = (float)(test_noise(&noise) >> 40);
         b_rows[i] = i / DIM % 3 ? a_rows[i] : a_rows[i] + (float)(test_noise(&noise) >> 44);
     }
-    const wte_rows a = view_of(a_rows, ROWS, DIM, WTE_F32), b = view_of(b_rows, ROWS, DIM, WTE_F32);
+    const wte_row_source a = view_of(a_rows, ROWS, DIM, WTE_F32),
+                         b = view_of(b_rows, ROWS, DIM, WTE_F32);
     static const uint32_t threads[] = { 1, 2, 5 };
     static uint8_t changes[3][ROWS];
     wte_diff diff[3];
@@ -266,10 +268,10 @@ static void threads_do_not_change_a_bit(void **state)
     for (size_t i = 0; i < 3; i++) {
         wte_diff_options opt = WTE_DIFF_OPTIONS_INIT;
         opt.changes = changes[i];
-        opt.most = most[i];
-        opt.max_most = KEPT;
+        opt.largest = most[i];
+        opt.max_largest = KEPT;
         assert_ok(wte_pool_create(threads[i], &opt.pool, &err), err);
-        assert_ok(wte_rows_diff(&a, &b, &opt, &diff[i], &err), err);
+        assert_ok(wte_diff_rows(&a, &b, &opt, &diff[i], &err), err);
         wte_pool_free(opt.pool);
         assert_memory_equal(&diff[i], &diff[0], sizeof diff[0]);
         assert_memory_equal(changes[i], changes[0], ROWS);
@@ -287,29 +289,29 @@ static void what_cannot_be_compared_is_refused(void **state)
     (void)state;
     const float rows[] = { 1, 2, 3, 4 };
     const uint64_t b_of[] = { 0, 2 };
-    wte_rows a = view_of(rows, 2, 2, WTE_F32), b = view_of(rows, 4, 1, WTE_F32);
+    wte_row_source a = view_of(rows, 2, 2, WTE_F32), b = view_of(rows, 4, 1, WTE_F32);
     wte_diff_options opt = WTE_DIFF_OPTIONS_INIT;
     wte_diff diff;
-    assert_fails(wte_rows_diff(&a, &b, NULL, &diff, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_diff_rows(&a, &b, NULL, &diff, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "rows of 2 numbers cannot be compared with rows of 1");
     a = b = view_of(rows, 4, 0, WTE_F32);
-    assert_fails(wte_rows_diff(&a, &b, NULL, &diff, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_diff_rows(&a, &b, NULL, &diff, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "rows of 0 numbers");
     a = b = view_of(rows, 2, 2, WTE_F32);
     opt.b_of = b_of;
-    assert_fails(wte_rows_diff(&a, &b, &opt, &diff, &err), err, WTE_E_RANGE, 1,
+    assert_fails(wte_diff_rows(&a, &b, &opt, &diff, &err), err, WTE_E_RANGE, 1,
                  "row 1 of A is to be compared with row 2 of B, which has 2 rows");
     opt = (wte_diff_options)WTE_DIFF_OPTIONS_INIT;
-    opt.max_most = 3;
-    assert_fails(wte_rows_diff(&a, &b, &opt, &diff, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    opt.max_largest = 3;
+    assert_fails(wte_diff_rows(&a, &b, &opt, &diff, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "most is NULL, with room for 3 rows");
     opt.struct_size = 1;
-    assert_fails(wte_rows_diff(&a, &b, &opt, &diff, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_diff_rows(&a, &b, &opt, &diff, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "struct_size is 1");
-    assert_fails(wte_rows_diff(&a, NULL, NULL, &diff, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_diff_rows(&a, NULL, NULL, &diff, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "NULL");
     b = view_of(rows, 1, 2, WTE_C64);
-    assert_fails(wte_rows_diff(&a, &b, NULL, &diff, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_diff_rows(&a, &b, NULL, &diff, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "rows of type c64");
 }
 
@@ -318,13 +320,13 @@ static void a_source_that_fails_ends_the_comparison(void **state)
     (void)state;
     reader reads;
     const float rows[] = { 1, 2, 3, 4 };
-    const wte_rows good = view_of(rows, 4, 1, WTE_F32),
-                   bad = reader_of(&reads, rows, 4, 1, WTE_F32);
+    const wte_row_source good = view_of(rows, 4, 1, WTE_F32),
+                         bad = reader_of(&reads, rows, 4, 1, WTE_F32);
     wte_diff diff;
     reads.bad = 3;
-    assert_fails(wte_rows_diff(&good, &bad, NULL, &diff, &err), err, WTE_E_IO, 3,
+    assert_fails(wte_diff_rows(&good, &bad, NULL, &diff, &err), err, WTE_E_IO, 3,
                  "the disk is gone");
-    assert_fails(wte_rows_diff(&bad, &good, NULL, &diff, &err), err, WTE_E_IO, 3,
+    assert_fails(wte_diff_rows(&bad, &good, NULL, &diff, &err), err, WTE_E_IO, 3,
                  "the disk is gone");
 }
 
@@ -338,13 +340,13 @@ static void the_caller_may_stop_it(void **state)
 {
     (void)state;
     const float rows[] = { 1, 2, 3, 4 };
-    const wte_rows table = view_of(rows, 4, 1, WTE_F32);
+    const wte_row_source table = view_of(rows, 4, 1, WTE_F32);
     uint64_t total = 0;
     const wte_progress progress = { stop_at_once, &total };
     wte_diff_options opt = WTE_DIFF_OPTIONS_INIT;
     wte_diff diff;
     opt.progress = &progress;
-    assert_fails(wte_rows_diff(&table, &table, &opt, &diff, &err), err, WTE_E_CANCELLED, 4,
+    assert_fails(wte_diff_rows(&table, &table, &opt, &diff, &err), err, WTE_E_CANCELLED, 4,
                  "stopped");
     assert_int_equal(total, 4);
 }
@@ -355,8 +357,8 @@ static void every_allocation_may_fail(void **state)
     reader reads;
     const float a_rows[] = { 1, 2, 3 }, b_rows[] = { 3, 1, 2 };
     const uint64_t b_of[] = { 1, 2, 1 };
-    const wte_rows a = reader_of(&reads, a_rows, 3, 1, WTE_F32);
-    const wte_rows b = view_of(b_rows, 3, 1, WTE_F32);
+    const wte_row_source a = reader_of(&reads, a_rows, 3, 1, WTE_F32);
+    const wte_row_source b = view_of(b_rows, 3, 1, WTE_F32);
     size_t i = 0;
     for (wte_status status = WTE_E_MEMORY; status != WTE_OK; i++) {
         test_memory memory;
@@ -366,9 +368,9 @@ static void every_allocation_may_fail(void **state)
         test_memory_init(&memory, i);
         opt.allocator = &memory.allocator;
         opt.b_of = b_of;
-        opt.most = most;
-        opt.max_most = 2;
-        status = wte_rows_diff(&a, &b, &opt, &diff, &err);
+        opt.largest = most;
+        opt.max_largest = 2;
+        status = wte_diff_rows(&a, &b, &opt, &diff, &err);
         assert_true(status == WTE_OK || (status == WTE_E_MEMORY && err.status == WTE_E_MEMORY));
         assert_int_equal(memory.live, 0);
     }
@@ -393,7 +395,9 @@ static void tokens_are_matched_by_their_text(void **state)
     (void)state;
     wte_vocab *a = vocab_of("{\"the\": 0, \"cat\": 1, \"sat\": 2, \"on\": 4, \"mat\": 6}");
     wte_vocab *b = vocab_of("{\"the\": 0, \"sat\": 1, \"cat\": 2, \"dog\": 4, \"on\": 5}");
-    const uint64_t expected[] = { 0, 2, 1, WTE_NOWHERE, WTE_NOWHERE, WTE_NOWHERE, WTE_NOWHERE, 7 };
+    const uint64_t expected[] = {
+        0, 2, 1, WTE_NO_INDEX, WTE_NO_INDEX, WTE_NO_INDEX, WTE_NO_INDEX, 7
+    };
     uint64_t b_of[8];
     wte_vocab_match match;
     b_of[7] = 7;
@@ -407,7 +411,7 @@ static void tokens_are_matched_by_their_text(void **state)
     wte_vocab_align(a, a, 0, 0, NULL, &match);
     assert_int_equal(match.same_id, 5);
     assert_int_equal(match.conflicts, 0);
-    assert_int_equal(match.first_conflict, WTE_NOWHERE);
+    assert_int_equal(match.first_conflict, WTE_NO_INDEX);
     wte_vocab_free(a);
     wte_vocab_free(b);
 }
@@ -420,7 +424,7 @@ static void spellings_do_not_part_tokens(void **state)
                           "{\"cat\":0,\"\\u0120cat\":1,\"\\u0120dog\":2,\"\\u010a\":3}}}",
                           WTE_VOCAB_TOKENIZER_JSON);
     wte_vocab *b = vocab_of("{\" cat\": 0, \"cat\": 1, \"dog\": 2, \"\\n\": 3}");
-    const uint64_t expected[] = { 1, 0, WTE_NOWHERE, 3 };
+    const uint64_t expected[] = { 1, 0, WTE_NO_INDEX, 3 };
     uint64_t b_of[4];
     wte_vocab_match match;
     assert_int_equal(wte_vocab_spelling_of(a), WTE_SPELLING_BYTE_LEVEL);

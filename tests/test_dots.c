@@ -194,7 +194,7 @@ static void rows_that_come_next_change_nothing(void **state)
             job j;
             make_job(&j, types[t], &(shape){ 41, n, 700, 3, 0, 0 }, PLAIN);
             j.s.rows = j.dots.n_w = j.dots.out_stride = 17;
-            j.dots.more = 24;
+            j.dots.prefetch_rows = 24;
             j.out_bytes = 17 * n * sizeof(float);
             check_job(&j);
             j.out_bytes = 41 * n * sizeof(float);

@@ -185,7 +185,7 @@ static void maps_are_checked(void **state)
                  "row 0 of the head is token -1");
     assert_fails(wte_head_map_check(twice, 5, V, NULL, &err), err, WTE_E_FORMAT, 3,
                  "rows 1 and 3 of the head are both token 1");
-    assert_fails(wte_head_map_check(NULL, 1, V, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_head_map_check(NULL, 1, V, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "tokens");
     test_memory mem;
     test_memory_init(&mem, 0);

@@ -232,13 +232,13 @@ static void types_that_do_not_convert_are_refused(void **state)
     char src[8] = { 0 }, dst[8];
     wte_error err;
     assert_fails(wte_convert(WTE_C64, src, WTE_F32, dst, 1, NULL, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "type c64");
+                 WTE_NO_INDEX, "type c64");
     assert_fails(wte_convert(WTE_F32, src, WTE_F4, dst, 1, NULL, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "type f4");
+                 WTE_NO_INDEX, "type f4");
     assert_fails(wte_convert(WTE_DTYPE_NONE, src, WTE_F32, dst, 0, NULL, &err), err,
-                 WTE_E_UNSUPPORTED, WTE_NOWHERE, "type none");
+                 WTE_E_UNSUPPORTED, WTE_NO_INDEX, "type none");
     assert_fails(wte_convert((wte_dtype)99, src, WTE_F32, dst, 1, NULL, &err), err,
-                 WTE_E_UNSUPPORTED, WTE_NOWHERE, "unknown (number 99)");
+                 WTE_E_UNSUPPORTED, WTE_NO_INDEX, "unknown (number 99)");
 }
 
 static void null_is_refused_unless_there_is_nothing_to_convert(void **state)
@@ -247,9 +247,9 @@ static void null_is_refused_unless_there_is_nothing_to_convert(void **state)
     char some[16] = { 0 };
     wte_error err;
     assert_fails(wte_convert(WTE_F32, NULL, WTE_F16, some, 2, NULL, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "src is NULL, but 2 elements");
+                 WTE_NO_INDEX, "src is NULL, but 2 elements");
     assert_fails(wte_convert(WTE_F32, some, WTE_F16, NULL, 2, NULL, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "dst is NULL, but 2 elements");
+                 WTE_NO_INDEX, "dst is NULL, but 2 elements");
     assert_ok(wte_convert(WTE_F32, NULL, WTE_F16, NULL, 0, NULL, &err), err);
     assert_ok(wte_convert(WTE_F32, NULL, WTE_F32, NULL, 0, NULL, &err), err);
 }

@@ -33,7 +33,7 @@ static void a_failure_fills_all_fields(void **state)
     assert_int_equal(err.sys_errno, 0);
     assert_int_equal(wte__fail(NULL, WTE_E_SHAPE, 0, "nobody listens"), WTE_E_SHAPE);
     assert_fails(wte__fail_os(&err, WTE_E_IO, ENOENT, "%s", "some/file"), err, WTE_E_IO,
-                 WTE_NOWHERE, "some/file: No such file or directory");
+                 WTE_NO_INDEX, "some/file: No such file or directory");
     assert_int_equal(err.sys_errno, ENOENT);
     assert_int_equal(wte__fail_os(NULL, WTE_E_IO, ENOENT, "x"), WTE_E_IO);
 }
@@ -217,11 +217,11 @@ static void options_without_a_size_are_refused(void **state)
     (void)state;
     wte_error err;
     options given = { 0, 5, 6 }, taken = { sizeof taken, 1, 2 };
-    assert_fails(wte__options(&taken, sizeof taken, &given, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                 "use the _INIT macro");
+    assert_fails(wte__options(&taken, sizeof taken, &given, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "use the _INIT macro");
     given.struct_size = (size_t)1 << 40; /* never set: whatever lay on the stack */
-    assert_fails(wte__options(&taken, sizeof taken, &given, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                 "use the _INIT macro");
+    assert_fails(wte__options(&taken, sizeof taken, &given, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "use the _INIT macro");
     assert_int_equal(taken.a, 1);
 }
 

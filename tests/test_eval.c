@@ -4,7 +4,7 @@
 #include <math.h>
 #include <wte/eval.h>
 
-#include "learn/eval.h"
+#include "train/eval.h"
 
 static wte_error err;
 
@@ -45,16 +45,16 @@ static void words_are_looked_for_in_several_forms(void **state)
               err);
     assert_row(v, "King", WTE_WORD_LOWER, 5, 0);
     assert_row(v, "king", 0, 5, 1);
-    assert_row(v, "KING", 0, 5, WTE_NOWHERE);
+    assert_row(v, "KING", 0, 5, WTE_NO_INDEX);
     assert_row(v, "KING", WTE_WORD_LOWER, 5, 1);
     assert_row(v, "queen", 0, 5, 3);
     assert_row(v, "queen", WTE_WORD_SPACED, 5, 2);
     assert_row(v, "Queen", WTE_WORD_SPACED | WTE_WORD_LOWER, 5, 2);
     assert_row(v, "king", WTE_WORD_SPACED, 5, 1);
     assert_row(v, "Oslo", WTE_WORD_LOWER, 5, 4);
-    assert_row(v, "Oslo", WTE_WORD_LOWER, 4, WTE_NOWHERE);
-    assert_row(v, "", WTE_WORD_LOWER, 5, WTE_NOWHERE);
-    assert_row(NULL, "king", 0, 5, WTE_NOWHERE);
+    assert_row(v, "Oslo", WTE_WORD_LOWER, 4, WTE_NO_INDEX);
+    assert_row(v, "", WTE_WORD_LOWER, 5, WTE_NO_INDEX);
+    assert_row(NULL, "king", 0, 5, WTE_NO_INDEX);
     wte_vocab_free(v);
 }
 
@@ -90,8 +90,8 @@ static void pairs_without_a_cosine_are_left_out(void **state)
 {
     (void)state;
     const double table[] = { 1, 0, 0, 2, 3, 3, 0, 0, (double)NAN, 1, -1e-3, 0 };
-    const wte_rows rows = view_of(table, 6, 2, WTE_F64);
-    const uint64_t pairs[] = { 0, 1, 0, 2, 0, 3, 4, 0, 0, 5, WTE_NOWHERE, 1, 2, 2 };
+    const wte_row_source rows = view_of(table, 6, 2, WTE_F64);
+    const uint64_t pairs[] = { 0, 1, 0, 2, 0, 3, 4, 0, 0, 5, WTE_NO_INDEX, 1, 2, 2 };
     const double judged[] = { 2, 7, 9, 9, 1, 9, 10 };
     double cosines[7];
     wte_similarity_options opt = WTE_SIMILARITY_OPTIONS_INIT;
@@ -126,23 +126,23 @@ static const float royal[] = { 1, 0, 0, 0, 2, 0, 3, 0, 3, 0, 1, 1, -1, -1, 0, 0,
 static void king_less_man_and_woman_is_queen(void **state)
 {
     (void)state;
-    const wte_rows table = view_of(royal, WORDS, 3, WTE_F32);
+    const wte_row_source table = view_of(royal, WORDS, 3, WTE_F32);
     const uint64_t questions[] = { MAN,   KING,  WOMAN, QUEEN, /* the lower of two equal rows */
                                    QUEEN, WOMAN, KING,  MAN,   /* king itself would be nearest */
-                                   MAN,   KING,  WOMAN, WTE_NOWHERE, ZEROS, KING, WOMAN, QUEEN };
+                                   MAN,   KING,  WOMAN, WTE_NO_INDEX, ZEROS, KING, WOMAN, QUEEN };
     uint64_t answers[4];
     assert_ok(wte_eval_analogies(&table, questions, 4, NULL, answers, &err), err);
     assert_int_equal(answers[0], QUEEN);
     assert_int_equal(answers[1], MAN);
-    assert_int_equal(answers[2], WTE_NOWHERE);
-    assert_int_equal(answers[3], WTE_NOWHERE);
+    assert_int_equal(answers[2], WTE_NO_INDEX);
+    assert_int_equal(answers[3], WTE_NO_INDEX);
     wte_analogy_options opt = WTE_ANALOGY_OPTIONS_INIT;
     opt.first_rows = QUEEN; /* which is beyond then */
     assert_ok(wte_eval_analogies(&table, questions, 1, &opt, answers, &err), err);
-    assert_int_equal(answers[0], WTE_NOWHERE);
+    assert_int_equal(answers[0], WTE_NO_INDEX);
     const uint64_t same[] = { MAN, KING, WOMAN, MAN };
     assert_ok(wte_eval_analogies(&table, same, 1, &opt, answers, &err), err);
-    assert_int_equal(answers[0], WTE_NOWHERE); /* three rows, all of them asked about */
+    assert_int_equal(answers[0], WTE_NO_INDEX); /* three rows, all of them asked about */
     const uint64_t beyond[] = { 0, 1, 2, WORDS };
     assert_fails(wte_eval_analogies(&table, beyond, 1, NULL, answers, &err), err, WTE_E_RANGE, 3,
                  "row 7 at position 3");
@@ -153,7 +153,7 @@ static uint64_t best_of(const float *t, uint64_t rows, uint64_t cols, const uint
                         double *margin)
 {
     double norm[3], best = -INFINITY, next = -INFINITY;
-    uint64_t answer = WTE_NOWHERE;
+    uint64_t answer = WTE_NO_INDEX;
     for (uint64_t r = 0; r < rows + 3; r++) {
         const float *x = t + (r < 3 ? q[r] : r - 3) * cols;
         double square = 0, sum = 0;
@@ -185,7 +185,7 @@ static void answers_are_those_of_plain_sums_for_any_number_of_threads(void **sta
     uint64_t seed = 9, compared = 0;
     assert_true(q && answers);
     for (size_t i = 0; i < 4 * QUESTIONS; i++) q[i] = test_noise(&seed) % ROWS;
-    const wte_rows table = view_of(t, ROWS, COLS, WTE_F32);
+    const wte_row_source table = view_of(t, ROWS, COLS, WTE_F32);
     for (uint32_t threads = 1; threads <= 3; threads++) {
         wte_analogy_options opt = WTE_ANALOGY_OPTIONS_INIT;
         assert_ok(wte_pool_create(threads, &opt.pool, &err), err);
@@ -222,7 +222,7 @@ static void common_neighbours_are_counted_as_by_hand(void **state)
     float a[8], b[8];
     turned_to(angles_a, 4, a);
     turned_to(angles_b, 4, b);
-    const wte_rows rows_a = view_of(a, 4, 2, WTE_F32), rows_b = view_of(b, 4, 2, WTE_F32);
+    const wte_row_source rows_a = view_of(a, 4, 2, WTE_F32), rows_b = view_of(b, 4, 2, WTE_F32);
     wte_agreement_options opt = WTE_AGREEMENT_OPTIONS_INIT;
     wte_agreement out;
     opt.top = 1;
@@ -255,7 +255,7 @@ static void a_table_agrees_with_itself_turned_scaled_and_in_another_order(void *
     }
     memset(a + 10 * COLS, 0, COLS * sizeof *a);
     b[rows_b[20] * WIDE] = NAN;
-    const wte_rows x = view_of(a, ROWS, COLS, WTE_F32), y = view_of(b, ROWS, WIDE, WTE_F32);
+    const wte_row_source x = view_of(a, ROWS, COLS, WTE_F32), y = view_of(b, ROWS, WIDE, WTE_F32);
     wte_agreement_options opt = WTE_AGREEMENT_OPTIONS_INIT;
     wte_agreement out, again;
     opt.rows_a = rows_a;
@@ -273,7 +273,7 @@ static void a_table_agrees_with_itself_turned_scaled_and_in_another_order(void *
     assert_true(out.spearman > 0.999999);
     opt.n = 0;
     opt.rows_a = opt.rows_b = NULL;
-    opt.sample = WTE_NOWHERE;
+    opt.sample = WTE_NO_INDEX;
     assert_ok(wte_eval_agreement(&x, &y, &opt, &out, &err), err);
     assert_int_equal(out.sampled, ROWS - 2);
     assert_true(out.common < 0.1 && fabs(out.pearson) < 0.1);
@@ -288,12 +288,12 @@ static void what_cannot_be_compared_is_refused(void **state)
 {
     (void)state;
     const float t[] = { 1, 2, 3, 4 };
-    const wte_rows x = view_of(t, 2, 2, WTE_F32);
+    const wte_row_source x = view_of(t, 2, 2, WTE_F32);
     const uint64_t rows[] = { 0, 2 };
     wte_agreement_options opt = WTE_AGREEMENT_OPTIONS_INIT;
     wte_agreement out;
     opt.rows_a = rows;
-    assert_fails(wte_eval_agreement(&x, &x, &opt, &out, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_eval_agreement(&x, &x, &opt, &out, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "rows_b is NULL");
     opt.rows_b = rows;
     opt.n = 2;
@@ -304,7 +304,7 @@ static void what_cannot_be_compared_is_refused(void **state)
     assert_true(out.shared == 1 && isnan(out.common) && isnan(out.pearson));
     opt = (wte_agreement_options)WTE_AGREEMENT_OPTIONS_INIT;
     opt.top = 70000;
-    assert_fails(wte_eval_agreement(&x, &x, &opt, &out, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(wte_eval_agreement(&x, &x, &opt, &out, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "70000 neighbours");
 }
 
@@ -319,7 +319,7 @@ static bool stop_later(void *ctx, uint64_t done, uint64_t total)
 static void progress_may_stop_the_work(void **state)
 {
     (void)state;
-    const wte_rows table = view_of(royal, WORDS, 3, WTE_F32);
+    const wte_row_source table = view_of(royal, WORDS, 3, WTE_F32);
     const uint64_t q[] = { MAN, KING, WOMAN, QUEEN };
     uint64_t answer, first = 0;
     const wte_progress stop = { stop_later, &first };
@@ -335,7 +335,7 @@ static void progress_may_stop_the_work(void **state)
 
 static wte_status run_with(int kind, const wte_allocator *a)
 {
-    const wte_rows table = view_of(royal, WORDS, 3, WTE_F32);
+    const wte_row_source table = view_of(royal, WORDS, 3, WTE_F32);
     const uint64_t q[] = { MAN, KING, WOMAN, QUEEN };
     const double judged[] = { 1, 2 };
     uint64_t answer;
@@ -373,7 +373,7 @@ static void tables_that_do_not_convert_are_refused(void **state)
 {
     (void)state;
     const uint8_t bytes[4] = { 0 };
-    const wte_rows table = view_of(bytes, 2, 2, WTE_F8_E8M0);
+    const wte_row_source table = view_of(bytes, 2, 2, WTE_F8_E8M0);
     const uint64_t q[4] = { 0 };
     uint64_t answer;
     double judged = 1;
@@ -381,12 +381,12 @@ static void tables_that_do_not_convert_are_refused(void **state)
     wte_agreement out;
     wte_isotropy i;
     assert_fails(wte_eval_similarity(&table, q, &judged, 1, NULL, &s, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "have no numbers");
+                 WTE_NO_INDEX, "have no numbers");
     assert_fails(wte_eval_analogies(&table, q, 1, NULL, &answer, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "have no numbers");
+                 WTE_NO_INDEX, "have no numbers");
     assert_fails(wte_eval_agreement(&table, &table, NULL, &out, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "have no numbers");
-    assert_fails(wte_eval_isotropy(&table, NULL, &i, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                 WTE_NO_INDEX, "have no numbers");
+    assert_fails(wte_eval_isotropy(&table, NULL, &i, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "have no numbers");
 }
 

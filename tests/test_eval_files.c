@@ -160,7 +160,7 @@ static void words_and_files_have_limits(void **state)
     wte_eval_file_options opt = WTE_EVAL_FILE_OPTIONS_INIT;
     opt.max_bytes = 5;
     assert_fails(wte_pairs_open_memory("a\tb\t12", 6, "x", &opt, &p, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "a text of 6 bytes, but at most 5");
+                 WTE_NO_INDEX, "a text of 6 bytes, but at most 5");
 }
 
 /* Analogies ----------------------------------------------------------------------------------- */
@@ -175,7 +175,7 @@ static void questions_stand_in_sections(void **state)
                        &a),
         err);
     assert_int_equal(wte_analogies_count(a), 3);
-    assert_int_equal(wte_analogies_sections(a), 3);
+    assert_int_equal(wte_analogies_n_sections(a), 3);
     const wte_analogy *q = wte_analogies_at(a, 0);
     assert_word(q->word[0], "Athens");
     assert_word(q->word[1], "Greece");
@@ -202,7 +202,7 @@ static void questions_before_a_section_have_one_without_a_name(void **state)
     (void)state;
     wte_analogies *a;
     assert_ok(read_analogies("a b c d\n", &a), err);
-    assert_int_equal(wte_analogies_sections(a), 1);
+    assert_int_equal(wte_analogies_n_sections(a), 1);
     assert_int_equal(wte_analogies_section(a, 0)->name.bytes, 0);
     wte_analogies_free(a);
 }
@@ -239,9 +239,9 @@ static void files_are_read_by_their_path(void **state)
     wte_analogies_free(a);
     wte_eval_file_options opt = WTE_EVAL_FILE_OPTIONS_INIT;
     opt.max_bytes = 7;
-    assert_fails(wte_analogies_open(path, &opt, &a, &err), err, WTE_E_LIMIT, WTE_NOWHERE, "8");
+    assert_fails(wte_analogies_open(path, &opt, &a, &err), err, WTE_E_LIMIT, WTE_NO_INDEX, "8");
     snprintf(path, sizeof path, "%s/none", folder);
-    assert_fails(wte_pairs_open(path, NULL, &p, &err), err, WTE_E_IO, WTE_NOWHERE, "none");
+    assert_fails(wte_pairs_open(path, NULL, &p, &err), err, WTE_E_IO, WTE_NO_INDEX, "none");
     test_scratch_remove(folder);
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <wte/eval.h>
 
-#include "learn/eval.h"
+#include "train/eval.h"
 
 static wte_error err;
 
@@ -150,7 +150,7 @@ static void a_cross_is_described_as_by_hand(void **state)
 {
     (void)state;
     const float t[] = { 3, 0, 0, 4, -3, 0, 0, -4 };
-    const wte_rows table = view_of(t, 4, 2, WTE_F32);
+    const wte_row_source table = view_of(t, 4, 2, WTE_F32);
     double s[2], centred[2];
     wte_isotropy_options opt = WTE_ISOTROPY_OPTIONS_INIT;
     wte_isotropy i;
@@ -158,7 +158,7 @@ static void a_cross_is_described_as_by_hand(void **state)
     opt.centred = centred;
     assert_ok(wte_eval_isotropy(&table, &opt, &i, &err), err);
     assert_int_equal(i.rows, 4);
-    assert_int_equal(i.zero, 0);
+    assert_int_equal(i.n_zero, 0);
     assert_near(i.norm_mean, 3.5, 1e-15);
     assert_near(i.norm_sd, 0.5, 1e-15);
     assert_near(i.mean_norm, 0, 0);
@@ -182,7 +182,7 @@ static void equal_rows_have_one_direction(void **state)
 {
     (void)state;
     const float t[] = { 1, 1, 1, 1, 1, 1, 0, 0, INFINITY, 1 };
-    const wte_rows table = view_of(t, 5, 2, WTE_F32);
+    const wte_row_source table = view_of(t, 5, 2, WTE_F32);
     double s[2], centred[2];
     wte_isotropy_options opt = WTE_ISOTROPY_OPTIONS_INIT;
     wte_isotropy i;
@@ -190,8 +190,8 @@ static void equal_rows_have_one_direction(void **state)
     opt.centred = centred;
     assert_ok(wte_eval_isotropy(&table, &opt, &i, &err), err);
     assert_int_equal(i.rows, 4);
-    assert_int_equal(i.zero, 1);
-    assert_int_equal(i.nonfinite, 1);
+    assert_int_equal(i.n_zero, 1);
+    assert_int_equal(i.n_nonfinite, 1);
     assert_near(i.cosine, 1, 1e-15);
     assert_near(i.mean_norm, 0.75 * sqrt(2), 1e-15);
     assert_near(s[0], sqrt(6), 1e-7);
@@ -205,10 +205,10 @@ static void tables_of_nothing_have_no_numbers(void **state)
 {
     (void)state;
     const float t[] = { 0, 0, 0, 0, 0, 0 };
-    wte_rows table = view_of(t, 3, 2, WTE_F32);
+    wte_row_source table = view_of(t, 3, 2, WTE_F32);
     wte_isotropy i;
     assert_ok(wte_eval_isotropy(&table, NULL, &i, &err), err);
-    assert_int_equal(i.zero, 3);
+    assert_int_equal(i.n_zero, 3);
     assert_true(isnan(i.cosine) && isnan(i.pair_mean) && i.pairs == 0);
     assert_near(i.raw.effective_rank, 0, 0);
     assert_true(isinf(i.raw.condition));
@@ -238,8 +238,8 @@ static void every_type_and_number_of_threads_gives_the_same(void **state)
     wte_isotropy first, other;
     double s[2][COLS], squares = 0, values = 0;
     wte_isotropy_options opt = WTE_ISOTROPY_OPTIONS_INIT;
-    const wte_rows table = view_of(t, ROWS, COLS, WTE_F32);
-    const wte_rows same = view_of(wide, ROWS, COLS, WTE_F64);
+    const wte_row_source table = view_of(t, ROWS, COLS, WTE_F32);
+    const wte_row_source same = view_of(wide, ROWS, COLS, WTE_F64);
     opt.pairs = 1000;
     opt.singular = s[0];
     assert_ok(wte_eval_isotropy(&table, &opt, &first, &err), err);
@@ -264,7 +264,7 @@ static void work_may_be_stopped_at_every_step(void **state)
 {
     (void)state;
     const float t[] = { 1, 2, 3, 4 };
-    const wte_rows table = view_of(t, 2, 2, WTE_F32);
+    const wte_row_source table = view_of(t, 2, 2, WTE_F32);
     wte_isotropy_options opt = WTE_ISOTROPY_OPTIONS_INIT;
     wte_isotropy i;
     for (uint64_t step = 0; step < 6; step++) {
@@ -279,7 +279,7 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     const float t[] = { 1, 2, 3, 4 };
-    const wte_rows table = view_of(t, 2, 2, WTE_F32);
+    const wte_row_source table = view_of(t, 2, 2, WTE_F32);
     wte_isotropy_options opt = WTE_ISOTROPY_OPTIONS_INIT;
     wte_isotropy i;
     wte_status status = WTE_E_MEMORY;
@@ -293,10 +293,10 @@ static void every_allocation_may_fail(void **state)
         assert_int_equal(m.live, 0);
         assert_true(fail < 60);
     }
-    const wte_rows vast = {
+    const wte_row_source vast = {
         .rows = 0, .cols = UINT64_C(1) << 40, .dtype = WTE_F32, .row_bytes = UINT64_C(1) << 42
     };
-    assert_fails(wte_eval_isotropy(&vast, NULL, &i, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(wte_eval_isotropy(&vast, NULL, &i, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "products of columns");
 }
 

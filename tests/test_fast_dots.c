@@ -165,7 +165,7 @@ static void rounding_to_pairs_is_to_nearest(void **state)
 
 /* Blocks ------------------------------------------------------------------------------------- */
 
-typedef void (*bytes_kernel)(const wte__bytes *job);
+typedef void (*bytes_kernel)(const wte__int8_dots *job);
 typedef struct bytes_type {
     wte_block_type block;
     size_t scale_at[2], scales; /* f16 numbers of a block */
@@ -193,10 +193,10 @@ typedef struct bytes_case {
 
 typedef struct bytes_job {
     bytes_case c;
-    wte__bytes job;
+    wte__int8_dots job;
     size_t row_bytes, w_stride, w_bytes, h_bytes, out_bytes;
     uint8_t *w;
-    wte__bytes_step *h;
+    wte__int8_dots_step *h;
     float *out;
 } bytes_job;
 
@@ -215,7 +215,7 @@ static void fill_w(bytes_job *j)
 }
 
 /* The step of vector i that element k is in for the first time, and where it is in it. */
-static wte__bytes_step *step_of(const bytes_job *j, size_t i, size_t k, size_t *at)
+static wte__int8_dots_step *step_of(const bytes_job *j, size_t i, size_t k, size_t *at)
 {
     const size_t dim = j->c.dim, s = k / 256;
     const size_t first = dim >= 256 && dim - 256 * s < 256 ? dim - 256 : 256 * s;
@@ -223,7 +223,7 @@ static wte__bytes_step *step_of(const bytes_job *j, size_t i, size_t k, size_t *
     return j->h + s * j->c.n + i;
 }
 /* Of every half of a block of 32 four elements, then the next four of each. */
-static int8_t *integer_of(wte__bytes_step *step, size_t at)
+static int8_t *integer_of(wte__int8_dots_step *step, size_t at)
 {
     return &step->q[at / 4 % 4 * 64 + at / 32 * 8 + at / 16 % 2 * 4 + at % 4];
 }
@@ -231,7 +231,7 @@ static int8_t *integer_of(wte__bytes_step *step, size_t at)
 static double h_number(const bytes_job *j, size_t i, size_t k)
 {
     size_t at;
-    wte__bytes_step *step = step_of(j, i, k, &at);
+    wte__int8_dots_step *step = step_of(j, i, k, &at);
     return (double)*integer_of(step, at) * (double)step->scale[at / 32 * 2];
 }
 
@@ -240,7 +240,7 @@ static void fill_h(bytes_job *j, size_t i)
     uint64_t seed = j->c.dim + i;
     for (size_t k = 0; k < j->c.dim; k++) {
         size_t at;
-        wte__bytes_step *step = step_of(j, i, k, &at);
+        wte__int8_dots_step *step = step_of(j, i, k, &at);
         const int8_t h = (int8_t)(test_noise(&seed) % 255 - 127);
         *integer_of(step, at) = h;
         step->less[at / 16] -= h;
@@ -261,14 +261,14 @@ static void make_bytes(bytes_job *j, const bytes_case *c)
     j->out = test_guarded(j->out_bytes);
     fill_w(j);
     for (size_t i = 0; i < c->n; i++) fill_h(j, i);
-    j->job = (wte__bytes){ .w = j->w,
-                           .w_stride = j->w_stride,
-                           .n_w = c->rows,
-                           .dim = c->dim,
-                           .h = j->h,
-                           .n_h = c->n,
-                           .out = j->out,
-                           .out_stride = c->rows + c->out_pad };
+    j->job = (wte__int8_dots){ .w = j->w,
+                               .w_stride = j->w_stride,
+                               .n_w = c->rows,
+                               .dim = c->dim,
+                               .h = j->h,
+                               .n_h = c->n,
+                               .out = j->out,
+                               .out_stride = c->rows + c->out_pad };
 }
 
 static void check_bytes_sum(const bytes_job *j, const char *isa, size_t i, size_t r)
@@ -357,7 +357,7 @@ static void scales_that_are_not_finite_reach_their_sums(void **state)
                 memcpy(at, &infinity, 2);
                 for (size_t k = 0; k < 32; k++) {
                     size_t place;
-                    wte__bytes_step *step = step_of(&j, 0, 32 * block + k, &place);
+                    wte__int8_dots_step *step = step_of(&j, 0, 32 * block + k, &place);
                     step->less[place / 16] = -16;
                     *integer_of(step, place) = 1;
                 }
@@ -379,7 +379,7 @@ static void nothing_to_do_touches_nothing(void **state)
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
     const wte__pairs pairs = { .n_w = 0, .n_h = 1, .dim = 2 },
                      none = { .n_w = 1, .n_h = 0, .dim = 2 };
-    const wte__bytes bytes = { .n_w = 0, .n_h = 1, .dim = 32 };
+    const wte__int8_dots bytes = { .n_w = 0, .n_h = 1, .dim = 32 };
     for (size_t s = 0; s < n_sets; s++) {
         sets[s]->fast_few(&pairs);
         sets[s]->fast_many(&pairs);

@@ -16,12 +16,12 @@ static words open_file(const char *name)
     return w;
 }
 
-static wte_rows rows_of(const words *w, uint64_t i)
+static wte_row_source rows_of(const words *w, uint64_t i)
 {
     wte_error err = { 0 };
-    wte_rows rows;
-    assert_ok(wte_file_rows(w->f, i, &rows, &err), err);
-    assert_ok(wte_rows_check(&rows, &err), err);
+    wte_row_source rows;
+    assert_ok(wte_file_row_source(w->f, i, &rows, &err), err);
+    assert_ok(wte_check_rows(&rows, &err), err);
     return rows;
 }
 
@@ -55,17 +55,17 @@ static void check_golden(const char *model, const char *golden)
 {
     words w = open_file(model);
     whole_file b = load_model(golden);
-    const wte_rows rows = rows_of(&w, 0);
+    const wte_row_source rows = rows_of(&w, 0);
     wte_error err = { 0 };
     float block[128 * 8], row[8];
     char *at = (char *)b.data, word[64];
     assert_in_range(rows.rows, 50, 128);
     assert_int_equal(rows.cols, 7);
-    assert_ok(wte_rows_read_block(&rows, 0, (size_t)rows.rows, block, &err), err);
+    assert_ok(wte_row_source_read_block(&rows, 0, (size_t)rows.rows, block, &err), err);
     for (uint64_t r = 0; r < rows.rows; r++) {
         const size_t n = take_word(&at, word);
         check_token(&w, r, word, n);
-        assert_ok(wte_rows_read(&rows, r, row, &err), err);
+        assert_ok(wte_row_source_read(&rows, r, row, &err), err);
         assert_memory_equal(row, block + r * rows.cols, rows.cols * sizeof *row);
         check_bits(&at, row, rows.cols, model);
     }
@@ -84,7 +84,7 @@ static void check_unknown(const char *model, const char *golden)
     size_t found = 0;
     for (; *at; found++) {
         const size_t n = take_word(&at, word);
-        assert_ok(wte_file_unknown_word(w.f, n ? word : NULL, n, row, &err), err);
+        assert_ok(wte_fasttext_oov_vector(w.f, n ? word : NULL, n, row, &err), err);
         check_bits(&at, row, 7, model);
     }
     assert_int_equal(found, 10);
@@ -117,15 +117,15 @@ static void check_vec(const char *model, const char *vec)
     whole_file b = load_model(vec);
     t = open_words(b.data, b.n);
     assert_int_equal(wte_file_format(t.f), WTE_FORMAT_WORD2VEC_TEXT);
-    const wte_rows made = rows_of(&w, 0), told = rows_of(&t, 0);
+    const wte_row_source made = rows_of(&w, 0), told = rows_of(&t, 0);
     wte_error err = { 0 };
     float x[16], y[16];
     char text[32];
     assert_int_equal(made.rows, told.rows);
     assert_int_equal(made.cols, told.cols);
     for (uint64_t r = 0; r < made.rows; r++) {
-        assert_ok(wte_rows_read(&made, r, x, &err), err);
-        assert_ok(wte_rows_read(&told, r, y, &err), err);
+        assert_ok(wte_row_source_read(&made, r, x, &err), err);
+        assert_ok(wte_row_source_read(&told, r, y, &err), err);
         for (uint64_t c = 0; c < made.cols; c++) {
             snprintf(text, sizeof text, "%.5g", (double)x[c]);
             assert_true(strtof(text, NULL) == y[c]);
@@ -151,27 +151,27 @@ static void matrices_are_tensors(void **state)
     float row[16], stored[16];
     uint64_t offset, n;
     words w = open_file("skip.bin");
-    assert_int_equal(wte_file_tensors(w.f), 3);
+    assert_int_equal(wte_file_n_tensors(w.f), 3);
     static const char *const names[] = { "vectors", "input", "output" };
     uint64_t end = 0;
     for (uint64_t i = 0; i < 3; i++) {
         assert_ok(wte_file_tensor(w.f, i, &t, &err), err);
         assert_string_equal(t.name, names[i]);
-        assert_int_equal(t.made, i == 0);
+        assert_int_equal(t.derived, i == 0);
         assert_true(t.offset >= end); /* no byte is counted twice */
         end = t.offset + t.bytes;
     }
-    assert_int_equal(end, wte_file_part_bytes(w.f, 0));
-    const wte_rows vectors = rows_of(&w, 0), input = rows_of(&w, 1), output = rows_of(&w, 2);
+    assert_int_equal(end, wte_file_shard_bytes(w.f, 0));
+    const wte_row_source vectors = rows_of(&w, 0), input = rows_of(&w, 1), output = rows_of(&w, 2);
     assert_int_equal(input.rows, vectors.rows + 300);
     assert_int_equal(output.rows, vectors.rows);
-    assert_ok(wte_file_row_place(w.f, 1, 5, &offset, &n, &err), err);
+    assert_ok(wte_file_row_offset(w.f, 1, 5, &offset, &n, &err), err);
     assert_int_equal(n, 28);
     assert_ok(wte_file_tensor(w.f, 1, &t, &err), err);
     assert_ok(wte_file_read(w.f, 1, offset - t.offset, stored, 28, &err), err);
-    assert_ok(wte_rows_read(&input, 5, row, &err), err);
+    assert_ok(wte_row_source_read(&input, 5, row, &err), err);
     assert_memory_equal(row, stored, 28);
-    assert_fails(wte_file_row_place(w.f, 0, 0, &offset, &n, &err), err, WTE_E_UNSUPPORTED, 0,
+    assert_fails(wte_file_row_offset(w.f, 0, 0, &offset, &n, &err), err, WTE_E_UNSUPPORTED, 0,
                  "t.vec: row 0 of tensor 'vectors' lies in several places");
     free_words(&w);
 }
@@ -253,7 +253,7 @@ static void ngrams_are_those_of_the_book(void **state)
                 const wte__ngram_rule rule = {
                     .min = min, .max = max, .buckets = 1 + 9 * max, .words = 100
                 };
-                const wte_bytes word = { (const uint8_t *)list[i], strlen(list[i]) };
+                const wte__bytes word = { (const uint8_t *)list[i], strlen(list[i]) };
                 const size_t n = ngrams_by_the_book(&rule, list[i], want);
                 wte__ngrams it;
                 wte__ngrams_start(&it, &rule, word);
@@ -271,7 +271,7 @@ static void bytes_are_hashed_as_signed(void **state)
 {
     (void)state;
     const wte__ngram_rule rule = { .min = 1, .max = 3, .buckets = 10, .words = 0 };
-    const wte_bytes word = { (const uint8_t *)"\xc3\xa9", 2 };
+    const wte__bytes word = { (const uint8_t *)"\xc3\xa9", 2 };
     /* ((start ^ 0xffffffc3) * prime ^ 0xffffffa9) * prime, modulo 2^32 and then 10 */
     const uint64_t alone =
         (uint32_t)(((uint32_t)((2166136261u ^ 0xffffffc3u) * 16777619u) ^ 0xffffffa9u) *
@@ -291,7 +291,7 @@ static void of_pruned_buckets_the_last_pair_counts(void **state)
     (void)state;
     wte__ngram_rule rule = { .min = 1, .max = 1, .buckets = 1, .words = 5, .pruned = true };
     wte__ngram_pair pairs[] = { { 3, 9 }, { 0, 1 }, { -7, 2 }, { 0, 4 }, { 3, 8 } };
-    const wte_bytes word = { (const uint8_t *)"ab", 2 };
+    const wte__bytes word = { (const uint8_t *)"ab", 2 };
     uint64_t row;
     wte__ngrams it;
     wte__ngrams_start(&it, &rule, word);
@@ -318,10 +318,10 @@ static void supervised_models_of_version_11_have_no_ngrams(void **state)
     whole_file b = load_model("whole.ftz");
     b.data[4] = 11;
     words w = open_words(b.data, b.n);
-    const wte_rows vectors = rows_of(&w, 0), input = rows_of(&w, 1);
+    const wte_row_source vectors = rows_of(&w, 0), input = rows_of(&w, 1);
     for (uint64_t r = 0; r < vectors.rows; r++) {
-        assert_ok(wte_rows_read(&vectors, r, vector, &err), err);
-        assert_ok(wte_rows_read(&input, r, row, &err), err);
+        assert_ok(wte_row_source_read(&vectors, r, vector, &err), err);
+        assert_ok(wte_row_source_read(&input, r, row, &err), err);
         assert_memory_equal(vector, row, vectors.cols * sizeof *row);
     }
     free_words(&w);

@@ -128,10 +128,10 @@ static void the_model_is_read_when_nothing_is_changed(void **state)
             m.normed = (uint8_t)normed;
             make(&m);
             words w = open_words(m.data, m.n);
-            wte_rows rows;
-            assert_ok(wte_file_rows(w.f, 0, &rows, &err), err);
+            wte_row_source rows;
+            assert_ok(wte_file_row_source(w.f, 0, &rows, &err), err);
             assert_int_equal(rows.rows, 2);
-            assert_ok(wte_rows_read(&rows, 0, row, &err), err);
+            assert_ok(wte_row_source_read(&rows, 0, row, &err), err);
             if (quantised) { /* the mean of ones, or of twos */
                 assert_true(row[0] > (normed ? 1.9999f : 0.9999f));
                 assert_true(row[0] < (normed ? 2.0001f : 1.0001f));
@@ -153,9 +153,9 @@ static void floret_is_read_or_named(void **state)
     for (int i = 0; i < 2; i++, m.mode = 1) {
         make(&m);
         words w = open_words(m.data, m.n);
-        wte_rows rows;
-        assert_ok(wte_file_rows(w.f, 0, &rows, &err), err);
-        assert_ok(wte_rows_read(&rows, 1, row[i], &err), err);
+        wte_row_source rows;
+        assert_ok(wte_file_row_source(w.f, 0, &rows, &err), err);
+        assert_ok(wte_row_source_read(&rows, 1, row[i], &err), err);
         check_token(&w, 1, "bc", 2);
         free_words(&w);
     }
@@ -354,11 +354,11 @@ static void a_word_has_no_end_of_ngrams(void **state)
     float row[2];
     wte_error err = { 0 };
     words w = open_words(data, 92 + n + m.n - after + 1);
-    wte_rows rows;
-    assert_ok(wte_file_rows(w.f, 0, &rows, &err), err);
-    assert_fails(wte_rows_read(&rows, 0, row, &err), err, WTE_E_LIMIT, 0,
+    wte_row_source rows;
+    assert_ok(wte_file_row_source(w.f, 0, &rows, &err), err);
+    assert_fails(wte_row_source_read(&rows, 0, row, &err), err, WTE_E_LIMIT, 0,
                  "a word of 300000 bytes has more than 262144 n-grams");
-    assert_ok(wte_rows_read(&rows, 1, row, &err), err);
+    assert_ok(wte_row_source_read(&rows, 1, row, &err), err);
     free_words(&w);
     free(data);
 }

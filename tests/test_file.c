@@ -120,10 +120,10 @@ static void a_private_map_changes_nothing_but_itself(void **state)
     wte__file_unmap_private(NULL, 0);
     test_write_file(in("e"), "", 0);
     assert_fails(wte__file_map_private(in("e"), &data, &bytes, &err), err, WTE_E_FORMAT,
-                 WTE_NOWHERE, "0 bytes cannot be mapped");
+                 WTE_NO_INDEX, "0 bytes cannot be mapped");
     assert_null(data);
-    assert_fails(wte__file_map_private(in("none"), &data, &bytes, &err), err, WTE_E_IO, WTE_NOWHERE,
-                 "No such file");
+    assert_fails(wte__file_map_private(in("none"), &data, &bytes, &err), err, WTE_E_IO,
+                 WTE_NO_INDEX, "No such file");
 }
 
 static void an_empty_file_maps_to_nothing(void **state)
@@ -158,16 +158,16 @@ static void what_is_no_file_is_refused_by_its_kind(void **state)
     (void)state;
     wte_error err;
     wte__file f;
-    assert_fails(wte__file_open(&f, in("none"), &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte__file_open(&f, in("none"), &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "none: No such file");
     assert_int_equal(err.sys_errno, ENOENT);
     assert_int_equal(f.fd, -1);
-    assert_fails(wte__file_open(&f, dir, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte__file_open(&f, dir, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "is a directory, not a file");
     assert_int_equal(mkfifo(in("pipe"), 0600), 0);
-    assert_fails(wte__file_open(&f, in("pipe"), &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte__file_open(&f, in("pipe"), &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "is a pipe, not a file");
-    assert_fails(wte__file_open(&f, "/dev/null", &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte__file_open(&f, "/dev/null", &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "is a device, not a file");
 }
 
@@ -185,11 +185,11 @@ static void loading_keeps_to_its_limit_and_its_memory(void **state)
     wte__free(&m.allocator, data, 6);
     assert_int_equal(m.live_bytes, 0);
     assert_fails(wte__file_load(in("a"), 4, WTE__FIXED_LIMIT, &m.allocator, &data, &bytes, &err),
-                 err, WTE_E_LIMIT, WTE_NOWHERE, "5 bytes, but at most 4 are read (a fixed limit)");
+                 err, WTE_E_LIMIT, WTE_NO_INDEX, "5 bytes, but at most 4 are read (a fixed limit)");
     assert_null(data);
     test_memory_init(&m, 0);
     assert_fails(wte__file_load(in("a"), 5, WTE__FIXED_LIMIT, &m.allocator, &data, &bytes, &err),
-                 err, WTE_E_MEMORY, WTE_NOWHERE, "6 bytes");
+                 err, WTE_E_MEMORY, WTE_NO_INDEX, "6 bytes");
     assert_null(data);
     assert_int_equal(bytes, 0);
 }
@@ -242,7 +242,7 @@ static void a_directory_is_listed_in_the_order_of_bytes(void **state)
     list two = { "", 2 };
     assert_ok(wte__path_list(dir, take_name, &two, &err), err);
     assert_string_equal(two.text, ".x B ");
-    assert_fails(wte__path_list(in("none"), take_name, &l, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte__path_list(in("none"), take_name, &l, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "No such file");
 }
 
@@ -306,7 +306,7 @@ static void a_link_is_followed(void **state)
     assert_int_equal(lstat(in("link"), &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     assert_int_equal(symlink("nowhere", in("dead")), 0);
-    assert_fails(wte__replace_begin(&r, in("dead"), &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte__replace_begin(&r, in("dead"), &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "a link to a file that is not there");
     wte__replace_abort(&r); /* after a failed begin: nothing */
     assert_int_equal(files_in(dir), 3);
@@ -419,19 +419,19 @@ static void what_cannot_be_replaced_is_refused(void **state)
     wte_error err;
     wte__replace r;
     char path[5000];
-    assert_fails(wte__replace_begin(&r, dir, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte__replace_begin(&r, dir, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "is a directory");
     make_socket(in("socket"));
-    assert_fails(wte__replace_begin(&r, in("socket"), &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte__replace_begin(&r, in("socket"), &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "is a socket");
     assert_int_equal(unlink(in("socket")), 0);
-    assert_fails(wte__replace_begin(&r, in("none/a"), &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte__replace_begin(&r, in("none/a"), &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "cannot write beside it: No such file");
     for (size_t i = 0; i < sizeof path; i++) path[i] = i % 2 ? '/' : 'p';
     path[sizeof path - 1] = '\0';
-    assert_fails(wte__replace_begin(&r, path, &err), err, WTE_E_IO, WTE_NOWHERE, "name too long");
+    assert_fails(wte__replace_begin(&r, path, &err), err, WTE_E_IO, WTE_NO_INDEX, "name too long");
     path[4095] = '\0'; /* fits, but with a temporary name it does not */
-    assert_fails(wte__replace_begin(&r, path, &err), err, WTE_E_IO, WTE_NOWHERE, "name too long");
+    assert_fails(wte__replace_begin(&r, path, &err), err, WTE_E_IO, WTE_NO_INDEX, "name too long");
     assert_int_equal(files_in(dir), 0);
 }
 
@@ -470,7 +470,7 @@ static void a_target_that_became_a_directory_keeps_it(void **state)
     wte__replace r;
     assert_ok(wte__replace_begin(&r, in("a"), &err), err);
     assert_int_equal(mkdir(in("a"), 0700), 0);
-    assert_fails(wte__replace_commit(&r, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte__replace_commit(&r, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "cannot rename over it");
     assert_int_equal(files_in(dir), 1);
     wte__path_kind kind;

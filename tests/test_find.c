@@ -1,6 +1,6 @@
 /* Roles: how candidates are scored and told, and how a caller names a tensor. */
 #include "find_models.h"
-#include "model/rules.h"
+#include "model/name_rules.h"
 
 static void shape_decides_between_names_that_both_fit(void **state)
 {
@@ -38,7 +38,7 @@ static void candidates_are_sorted_and_say_why(void **state)
     const char *dir = model_of(CFG, "wpe.weight 16x8; wte.weight 40x8; lm_head.weight 40x8;"
                                     "text.wte.weight 12x8");
     wte_model *m = open_model(dir);
-    assert_int_equal(wte_model_candidates(m), 4);
+    assert_int_equal(wte_model_n_candidates(m), 4);
     const wte_candidate *c = wte_model_candidate(m, 0);
     assert_int_equal(c->role, WTE_ROLE_INPUT);
     assert_int_equal(c->score, 100 + 30 + 20);
@@ -124,16 +124,17 @@ static void a_caller_names_a_tensor_whole_or_by_its_end(void **state)
     assert_string_equal(input->name, "a.wte.weight");
     wte_model_free(m);
     opt.tensor = "head.weight";
-    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "'head.weight' is the end of 2 tensor names, 'c.head.weight' and 'd.head.weight'");
     assert_null(m);
     opt.tensor = "";
-    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE, "''");
+    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX, "''");
     opt.tensor = "no.such";
-    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE, "no.such");
+    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
+                 "no.such");
     opt.tensor = NULL;
     opt.head = "able"; /* not on a dot */
-    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE, "able");
+    assert_fails(wte_model_open(dir, &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX, "able");
     test_scratch_remove(dir);
 }
 
@@ -144,11 +145,11 @@ static void no_table_is_told_with_the_nearest_names(void **state)
     wte_model *m = open_model(dir);
     const wte_model_table *input;
     wte_error err;
-    assert_fails(wte_model_input(m, &input, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_fails(wte_model_input(m, &input, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "no input table found; candidates: 'a' 3 x 3, 'b' 4 x 4; name it with --tensor");
     assert_null(input);
     assert_null(wte_model_head(m));
-    assert_int_equal(wte_file_tensors(wte_model_file(m)), 3);
+    assert_int_equal(wte_file_n_tensors(wte_model_file(m)), 3);
     wte_model_free(m);
     test_scratch_remove(dir);
 }
@@ -177,7 +178,7 @@ static void very_many_lookalikes_keep_only_the_best(void **state)
     }
     const char *dir = make_model(NULL, list, N);
     wte_model *m = open_model(dir);
-    assert_int_equal(wte_model_candidates(m), 256);
+    assert_int_equal(wte_model_n_candidates(m), 256);
     wte_model_free(m);
     test_scratch_remove(dir);
 }
@@ -230,7 +231,7 @@ static void a_single_tensor_that_is_no_table_is_described(void **state)
         const wte_model_table *table;
         wte_error err;
         wte_model *m = open_model(dir);
-        assert_fails(wte_model_input(m, &table, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+        assert_fails(wte_model_input(m, &table, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                      cases[i].part);
         wte_model_free(m);
         test_scratch_remove(dir);

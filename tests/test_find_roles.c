@@ -136,7 +136,7 @@ static void projections_and_foreign_heads_are_no_output_heads(void **state)
     assert_non_null(strstr(c->why, "as many rows as columns: a projection"));
     assert_int_equal(wte_model_candidate(m, 1)->kind, WTE_KIND_OTHER); /* its bias */
     assert_non_null(strstr(wte_model_candidate(m, 1)->why, "not of the output head"));
-    assert_int_equal(wte_model_output_of(m)->bias, WTE_NOWHERE);
+    assert_int_equal(wte_model_output_of(m)->bias, WTE_NO_INDEX);
     wte_model_free(m);
     test_scratch_remove(dir);
 }
@@ -233,14 +233,14 @@ static void factor_models_name_their_tables(void **state)
         wte_model *m = open_model(dir);
         const wte_model_table *input;
         wte_error err;
-        assert_fails(wte_model_input(m, &input, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+        assert_fails(wte_model_input(m, &input, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                      cases[i].part);
         /* and they are listed, each once */
-        for (uint64_t a = 0; a < wte_model_candidates(m); a++)
+        for (uint64_t a = 0; a < wte_model_n_candidates(m); a++)
             for (uint64_t b = 0; b < a; b++)
                 assert_int_not_equal(wte_model_candidate(m, a)->tensor,
                                      wte_model_candidate(m, b)->tensor);
-        assert_true(wte_model_candidates(m) >= 2);
+        assert_true(wte_model_n_candidates(m) >= 2);
         wte_model_free(m);
         test_scratch_remove(dir);
     }

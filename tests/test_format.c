@@ -158,18 +158,18 @@ static void what_is_no_file_at_all_is_said(void **state)
     (void)state;
     wte_error err = { 0 };
     wte_file *f;
-    assert_fails(wte_file_open("no such file", NULL, &f, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte_file_open("no such file", NULL, &f, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "no such file: No such file or directory");
-    assert_fails(wte_file_open(".", NULL, &f, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_file_open(".", NULL, &f, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  ".: is a directory");
-    assert_fails(wte_file_open(NULL, NULL, &f, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_file_open(NULL, NULL, &f, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "path is NULL");
-    assert_fails(wte_file_open("x", NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_file_open("x", NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "out is NULL");
     assert_fails(wte_file_open_memory(NULL, 1, "x", NULL, &f, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "data is NULL");
+                 WTE_NO_INDEX, "data is NULL");
     assert_fails(wte_file_open_memory("", 0, "x", NULL, NULL, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "out is NULL");
+                 WTE_NO_INDEX, "out is NULL");
 }
 
 static void options_of_another_age_are_understood_or_refused(void **state)
@@ -208,17 +208,17 @@ static void check_shape(const char *shape, uint64_t n_rows, uint64_t n_cols)
     made_file made;
     wte_file *f = open_shape(shape, &made);
     wte_error err = { 0 };
-    wte_rows rows;
+    wte_row_source rows;
     uint8_t row[24];
     if (n_rows == 0) {
-        assert_fails(wte_file_rows(f, 0, &rows, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+        assert_fails(wte_file_row_source(f, 0, &rows, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                      "t: tensor 'm' of shape [");
     } else {
-        assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+        assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
         assert_int_equal(rows.rows, n_rows);
         assert_int_equal(rows.cols, n_cols);
         assert_int_equal(rows.row_bytes, n_cols);
-        assert_ok(wte_rows_read(&rows, n_rows - 1, row, &err), err);
+        assert_ok(wte_row_source_read(&rows, n_rows - 1, row, &err), err);
         assert_int_equal(row[0], 24 - n_cols);
     }
     wte_file_free(f);
@@ -246,10 +246,10 @@ static void rows_in_any_order_are_the_view_s_rows(void **state)
     made_file made;
     wte_file *f = open_shape("[6,4]", &made);
     wte_error err = { 0 };
-    wte_rows rows;
+    wte_row_source rows;
     const uint64_t ids[] = { 5, 0, 1, 2, 2, 1, 3, 4, 5 };
     uint8_t out[9 * 4];
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
     assert_ok(rows.read_rows(rows.ctx, ids, 9, out, &err), err);
     for (size_t i = 0; i < 9; i++)
         assert_memory_equal(out + 4 * i, (const uint8_t *)rows.data + 4 * ids[i], 4);
@@ -267,10 +267,10 @@ static void elements_of_part_of_a_byte_are_no_rows(void **state)
         make_safetensors("{\"q\":{\"dtype\":\"F4\",\"shape\":[2,4],\"data_offsets\":[0,4]}}", 4);
     wte_error err = { 0 };
     wte_file *f;
-    wte_rows rows;
+    wte_row_source rows;
     uint8_t bytes[4];
     assert_ok(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err);
-    assert_fails(wte_file_rows(f, 0, &rows, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_file_row_source(f, 0, &rows, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "t: tensor 'q': an element of type f4 is 4 bits, not whole bytes");
     assert_ok(wte_file_read(f, 0, 1, bytes, 3, &err), err); /* but its bytes can be had */
     assert_int_equal(bytes[2], 3);
@@ -286,7 +286,7 @@ static void reading_stays_inside_the_tensor(void **state)
     wte_error err = { 0 };
     uint8_t out[24];
     wte_tensor t;
-    wte_rows rows;
+    wte_row_source rows;
     assert_ok(wte_file_read(f, 0, 24, out, 0, &err), err);
     assert_fails(wte_file_read(f, 0, 24, out, 1, &err), err, WTE_E_RANGE, 24,
                  "tensor 'm' has 24 bytes; 1 from byte 24 on are not all there");
@@ -296,7 +296,7 @@ static void reading_stays_inside_the_tensor(void **state)
                  "tensor number 1, but it has 1");
     assert_fails(wte_file_tensor(f, 1, &t, &err), err, WTE_E_RANGE, 1,
                  "tensor number 1, but it has 1");
-    assert_fails(wte_file_rows(f, 7, &rows, &err), err, WTE_E_RANGE, 7,
+    assert_fails(wte_file_row_source(f, 7, &rows, &err), err, WTE_E_RANGE, 7,
                  "tensor number 7, but it has 1");
     wte_file_free(f);
     made_file_free(&made);
@@ -311,18 +311,18 @@ static void a_file_that_shrinks_is_an_error_of_reading(void **state)
         make_safetensors("{\"m\":{\"dtype\":\"U8\",\"shape\":[6,4],\"data_offsets\":[0,24]}}", 24);
     wte_error err = { 0 };
     wte_file *f;
-    wte_rows rows;
+    wte_row_source rows;
     wte_file_options opt = WTE_FILE_OPTIONS_INIT;
     uint8_t row[4];
     opt.copy = 1;
     snprintf(path, sizeof path, "%s/m", dir);
     test_write_file(path, made.data, (size_t)made.bytes);
     assert_ok(wte_file_open(path, &opt, &f, &err), err);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
     assert_null(rows.data);
     assert_int_equal(truncate(path, (off_t)made.bytes - 3), 0);
-    assert_ok(wte_rows_read(&rows, 3, row, &err), err);
-    assert_fails(wte_rows_read(&rows, 5, row, &err), err, WTE_E_FORMAT, made.bytes - 3,
+    assert_ok(wte_row_source_read(&rows, 3, row, &err), err);
+    assert_fails(wte_row_source_read(&rows, 5, row, &err), err, WTE_E_FORMAT, made.bytes - 3,
                  "it shrank");
     wte_file_free(f);
     made_file_free(&made);
@@ -351,7 +351,7 @@ static void a_name_that_is_not_there_brings_the_nearest(void **state)
     assert_ok(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err);
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         assert_fails(wte_file_find(f, cases[k][0], strlen(cases[k][0]), &i, &err), err,
-                     WTE_E_NOT_FOUND, WTE_NOWHERE, cases[k][1]);
+                     WTE_E_NOT_FOUND, WTE_NO_INDEX, cases[k][1]);
     assert_null(strstr(err.message, "nearest"));
     assert_ok(wte_file_find(f, "wte.weight+", 10, &i, &err), err); /* by length, not by NUL */
     assert_int_equal(i, 3);

@@ -93,12 +93,12 @@ static void a_real_model_is_written_as_it_was(void **state)
     (void)state;
     wte_error err = { 0 };
     wte_file *f;
-    wte_rows rows;
+    wte_row_source rows;
     char source[4096];
     snprintf(source, sizeof source, "%s", test_data("format/static-f16.safetensors"));
     assert_ok(wte_file_open(source, NULL, &f, &err), err);
     wte_tensor t = tensor_at(f, 0);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
     wte_tensor_out out = { t.name, t.dtype, t.rank, t.shape, rows.data, NULL };
     assert_ok(wte_safetensors_write(path, &out, 1, NULL, 0, &err), err);
     check_same(path, source);
@@ -139,7 +139,7 @@ static void rows_are_streamed_in_blocks(void **state)
     (void)state;
     static const uint64_t shape[] = { BIG_ROWS, BIG_COLS };
     uint64_t never = UINT64_MAX;
-    wte_rows rows = {
+    wte_row_source rows = {
         .rows = BIG_ROWS, .cols = BIG_COLS, .dtype = WTE_U16, .read_rows = read_big, .ctx = &never
     };
     const wte_tensor_out out = { "big", WTE_U16, 2, shape, NULL, &rows };
@@ -147,7 +147,7 @@ static void rows_are_streamed_in_blocks(void **state)
     wte_file *f;
     assert_ok(wte_safetensors_write(path, &out, 1, NULL, 0, &err), err);
     assert_ok(wte_file_open(path, NULL, &f, &err), err);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
     for (size_t r = 0; r < BIG_ROWS; r += 7) {
         uint16_t first, last;
         memcpy(&first, (const uint8_t *)rows.data + r * rows.row_bytes, 2);
@@ -163,7 +163,7 @@ static void a_failed_write_leaves_the_old_file(void **state)
     (void)state;
     static const uint64_t shape[] = { BIG_ROWS, BIG_COLS };
     uint64_t late = 2999;
-    const wte_rows rows = {
+    const wte_row_source rows = {
         .rows = BIG_ROWS, .cols = BIG_COLS, .dtype = WTE_U16, .read_rows = read_big, .ctx = &late
     };
     const wte_tensor_out out = { "big", WTE_U16, 2, shape, NULL, &rows };
@@ -183,8 +183,8 @@ static void a_folder_that_is_not_there_is_named(void **state)
     const wte_tensor_out out = { "s", WTE_U8, 0, NULL, "x", NULL };
     wte_error err = { 0 };
     assert_fails(wte_safetensors_write("no such folder/out", &out, 1, NULL, 0, &err), err, WTE_E_IO,
-                 WTE_NOWHERE, "no such folder/out");
-    assert_fails(wte_npy_write("no such folder/out", &out, &err), err, WTE_E_IO, WTE_NOWHERE,
+                 WTE_NO_INDEX, "no such folder/out");
+    assert_fails(wte_npy_write("no such folder/out", &out, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "no such folder/out");
 }
 
@@ -195,8 +195,10 @@ static void what_makes_no_sense_is_not_written(void **state)
                           huge[] = { UINT64_C(1) << 32, UINT64_C(1) << 32 };
     wte_error err = { 0 };
     uint8_t data[16] = { 0 };
-    const wte_rows rows = { .rows = 2, .cols = 1, .dtype = WTE_U8, .data = data, .row_bytes = 1 };
-    const wte_rows broken = { .rows = 2, .cols = 1, .dtype = WTE_U8 };
+    const wte_row_source rows = {
+        .rows = 2, .cols = 1, .dtype = WTE_U8, .data = data, .row_bytes = 1
+    };
+    const wte_row_source broken = { .rows = 2, .cols = 1, .dtype = WTE_U8 };
     const struct {
         wte_tensor_out out;
         uint64_t where;
@@ -213,29 +215,29 @@ static void what_makes_no_sense_is_not_written(void **state)
           1,
           "tensors number 0 and 1 are both called 'first'" },
         { { "t", WTE_DTYPE_NONE, 1, two, data, NULL },
-          WTE_NOWHERE,
+          WTE_NO_INDEX,
           "tensor 't' has no element type (0)" },
         { { "t", (wte_dtype)99, 1, two, data, NULL },
-          WTE_NOWHERE,
+          WTE_NO_INDEX,
           "tensor 't' has no element type (99)" },
-        { { "t", WTE_U8, 17, two, data, NULL }, WTE_NOWHERE, "tensor 't' has 17 dimensions" },
-        { { "t", WTE_U8, 1, NULL, data, NULL }, WTE_NOWHERE, "a shape is needed" },
+        { { "t", WTE_U8, 17, two, data, NULL }, WTE_NO_INDEX, "tensor 't' has 17 dimensions" },
+        { { "t", WTE_U8, 1, NULL, data, NULL }, WTE_NO_INDEX, "a shape is needed" },
         { { "t", WTE_F32, 2, huge, data, NULL },
-          WTE_NOWHERE,
+          WTE_NO_INDEX,
           "tensor 't': shape x f32 overflows 64 bits" },
         { { "t", WTE_F4, 1, three, data, NULL },
-          WTE_NOWHERE,
+          WTE_NO_INDEX,
           "tensor 't': 12 bits are not a whole number" },
         { { "t", WTE_U8, 1, two, NULL, NULL },
-          WTE_NOWHERE,
+          WTE_NO_INDEX,
           "tensor 't' has neither data nor rows" },
         { { "t", WTE_I8, 1, two, NULL, &rows },
-          WTE_NOWHERE,
+          WTE_NO_INDEX,
           "tensor 't' is i8, but its rows are u8" },
         { { "t", WTE_U8, 1, three, NULL, &rows },
-          WTE_NOWHERE,
+          WTE_NO_INDEX,
           "tensor 't' has 3 bytes, but its 2 rows of 1 do not" },
-        { { "t", WTE_U8, 1, two, NULL, &broken }, WTE_NOWHERE, "neither data nor read_rows" },
+        { { "t", WTE_U8, 1, two, NULL, &broken }, WTE_NO_INDEX, "neither data nor read_rows" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const wte_tensor_out both[] = { { "first", WTE_U8, 0, NULL, data, NULL }, cases[i].out };
@@ -243,9 +245,9 @@ static void what_makes_no_sense_is_not_written(void **state)
                      cases[i].where, cases[i].part);
     }
     assert_fails(wte_safetensors_write(NULL, NULL, 0, NULL, 0, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "path is NULL");
+                 WTE_NO_INDEX, "path is NULL");
     assert_fails(wte_safetensors_write(path, NULL, 1, NULL, 0, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "tensors is NULL, but has 1 elements");
+                 WTE_NO_INDEX, "tensors is NULL, but has 1 elements");
     check_no_litter(false);
 }
 
@@ -257,7 +259,7 @@ static void metadata_that_makes_no_sense_is_not_written(void **state)
     static const char *const none[][2] = { { "b", NULL } };
     wte_error err = { 0 };
     assert_fails(wte_safetensors_write(path, NULL, 0, twice, 3, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "metadata key 'b' comes twice");
+                 WTE_NO_INDEX, "metadata key 'b' comes twice");
     assert_fails(wte_safetensors_write(path, NULL, 0, no_text, 2, &err), err, WTE_E_ARGUMENT, 1,
                  "metadata number 1 is no UTF-8 text");
     assert_fails(wte_safetensors_write(path, NULL, 0, none, 1, &err), err, WTE_E_ARGUMENT, 0,
@@ -352,7 +354,7 @@ static void types_that_numpy_lacks_are_refused(void **state)
     for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++) {
         const wte_tensor_out out = { NULL, lacking[i], 1, shape, "0123456789abcdef", NULL };
         wte_error err = { 0 };
-        assert_fails(wte_npy_write(path, &out, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        assert_fails(wte_npy_write(path, &out, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                      "NumPy has no code for");
         assert_non_null(strstr(err.message, wte_dtype_name(lacking[i])));
     }
@@ -367,15 +369,16 @@ static void a_header_needs_room(void **state)
     size_t n;
     wte_error err = { 0 };
     assert_fails(wte_npy_header(WTE_F32, shape, 1, buf, 159, &n, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "need a buffer of 160 bytes, not 159");
+                 WTE_NO_INDEX, "need a buffer of 160 bytes, not 159");
     assert_int_equal(n, 0);
     assert_ok(wte_npy_header(WTE_F32, shape, 1, buf, 160, &n, &err), err);
     assert_int_equal(n, 128);
     assert_fails(wte_npy_header(WTE_F32, NULL, 1, buf, 160, &n, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, NULL);
+                 WTE_NO_INDEX, NULL);
     assert_fails(wte_npy_header(WTE_F32, shape, 17, buf, 160, &n, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "17 dimensions (at most 16)");
-    assert_fails(wte_npy_write(NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "path is NULL");
+                 WTE_NO_INDEX, "17 dimensions (at most 16)");
+    assert_fails(wte_npy_write(NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
+                 "path is NULL");
 }
 
 #define WRITE_TEST(name, function)                                                                 \

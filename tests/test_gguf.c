@@ -27,7 +27,7 @@ static void versions_2_and_3_are_read(void **state)
         wte_file *f = g_opened(&g, &memory);
         assert_int_equal(wte_file_format(f), WTE_FORMAT_GGUF);
         assert_string_equal(wte_format_name(WTE_FORMAT_GGUF), "gguf");
-        assert_int_equal(wte_file_tensors(f), 0);
+        assert_int_equal(wte_file_n_tensors(f), 0);
         wte_file_free(f);
         g_free(&g, memory);
     }

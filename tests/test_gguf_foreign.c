@@ -27,7 +27,7 @@ static void check_foreign(const wte_file *f, uint32_t id, uint64_t bytes, uint64
 {
     const uint64_t i = number_of(f, "odd");
     wte_tensor t;
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err = { 0 };
     uint64_t offset, n;
     assert_ok(wte_file_tensor(f, i, &t, &err), err);
@@ -35,8 +35,8 @@ static void check_foreign(const wte_file *f, uint32_t id, uint64_t bytes, uint64
     assert_int_equal(t.dtype, WTE_DTYPE_NONE);
     assert_int_equal(t.block, WTE_BLOCK_NONE);
     assert_int_equal(t.bytes, bytes);
-    assert_fails(wte_file_rows(f, i, &rows, &err), err, WTE_E_UNSUPPORTED, where, part);
-    assert_fails(wte_file_row_place(f, i, 0, &offset, &n, &err), err, WTE_E_UNSUPPORTED, where,
+    assert_fails(wte_file_row_source(f, i, &rows, &err), err, WTE_E_UNSUPPORTED, where, part);
+    assert_fails(wte_file_row_offset(f, i, 0, &offset, &n, &err), err, WTE_E_UNSUPPORTED, where,
                  part);
 }
 
@@ -45,12 +45,12 @@ static void check_table(const wte_file *f, uint64_t offset)
 {
     const uint64_t i = number_of(f, "token_embd.weight");
     wte_tensor t;
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err = { 0 };
     assert_ok(wte_file_tensor(f, i, &t, &err), err);
     assert_int_equal(t.foreign_type, 0);
     assert_int_equal(t.offset, offset);
-    assert_ok(wte_file_rows(f, i, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, i, &rows, &err), err);
     assert_int_equal(rows.rows, 2);
     assert_int_equal(rows.row_bytes, 64);
     assert_memory_equal(rows.data, g.data + offset, 128);

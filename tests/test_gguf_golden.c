@@ -42,20 +42,20 @@ static void check_types(const char *name, uint64_t count)
     wte_error err = { 0 };
     FILE *list = fopen(test_data("gguf/types.txt"), "r");
     assert_non_null(list);
-    assert_int_equal(wte_file_tensors(f), count);
+    assert_int_equal(wte_file_n_tensors(f), count);
     uint64_t seen = 0;
     while (fgets(line, sizeof line, list)) {
         char type[16];
         uint64_t row, i;
         float want[256], got[256];
         uint8_t raw[256 * 8];
-        wte_rows rows;
+        wte_row_source rows;
         parse(line, type, &row, want);
         if (wte_file_find(f, type, strlen(type), &i, NULL) != WTE_OK) continue;
-        assert_ok(wte_file_rows(f, i, &rows, &err), err);
+        assert_ok(wte_file_row_source(f, i, &rows, &err), err);
         assert_int_equal(rows.rows, 2);
         assert_int_equal(rows.cols, 256);
-        assert_ok(wte_rows_read(&rows, row, raw, &err), err);
+        assert_ok(wte_row_source_read(&rows, row, raw, &err), err);
         assert_ok(wte_convert(rows.dtype, raw, WTE_F32, got, 256, NULL, &err), err);
         if (memcmp(got, want, sizeof got) != 0) fail_msg("%s: %s, row %d", name, type, (int)row);
         seen++;

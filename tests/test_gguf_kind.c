@@ -17,7 +17,7 @@ static void check_told(const char *dir, const char *expected)
     wte_error err = { 0 };
     test_write_file(path, g.data, g.n);
     assert_ok(wte_model_open(path, NULL, &m, &err), err);
-    assert_fails(wte_model_input(m, &input, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE, expected);
+    assert_fails(wte_model_input(m, &input, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX, expected);
     wte_model_free(m);
 }
 

@@ -2,8 +2,8 @@
  * tracing a row of blocks, several files as one. */
 #include "gguf_files.h"
 
+#include <wte/inspect.h>
 #include <wte/model.h>
-#include <wte/tools.h>
 
 #include "model_files.h"
 
@@ -73,7 +73,7 @@ static void metadata_are_the_config(void **state)
     assert_string_equal(wte_model_config_of(m)->model_type, "llama");
     wte_model_free(m);
     write_text(dir, "n.gguf", "GGUF");
-    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "2 GGUF models: name one of 'm.gguf', 'n.gguf'");
     test_scratch_remove(dir);
 }
@@ -122,8 +122,8 @@ static void factors_are_llama_cpps(void **state)
 
 /* What is done around the product in a file of this architecture that has these numbers, or none
  * (0). */
-static void check_chain(const char *architecture, float logit_scale, float cap, wte_chain chain,
-                        const char *why)
+static void check_chain(const char *architecture, float logit_scale, float cap,
+                        wte_logit_transform chain, const char *why)
 {
     const char *dir;
     char key[64];
@@ -150,21 +150,28 @@ static void check_chain(const char *architecture, float logit_scale, float cap, 
 static void chains_are_llama_cpps(void **state)
 {
     (void)state;
-    const wte_chain none = { 0 };
+    const wte_logit_transform none = { 0 };
     check_chain("llama", 0, 0, none, "");
-    check_chain("gemma2", 0, 0, (wte_chain){ .cap = 30 }, "gemma2: 30 * tanh(logits / 30)");
-    check_chain("gemma2", 0, 20, (wte_chain){ .cap = 20 }, "gemma2: 20 * tanh(logits / 20)");
-    check_chain("command-r", 0.0625f, 0, (wte_chain){ .times = 0.0625f },
+    check_chain("gemma2", 0, 0, (wte_logit_transform){ .softcap = 30 },
+                "gemma2: 30 * tanh(logits / 30)");
+    check_chain("gemma2", 0, 20, (wte_logit_transform){ .softcap = 20 },
+                "gemma2: 20 * tanh(logits / 20)");
+    check_chain("command-r", 0.0625f, 0, (wte_logit_transform){ .scale = 0.0625f },
                 "command-r: logits * 0.0625");
-    check_chain("granite", 8, 0, (wte_chain){ .over = 8 }, "granite: logits / 8");
-    check_chain("granitemoe", 6, 0, (wte_chain){ .over = 6 }, "granitemoe: logits / 6");
-    check_chain("minicpm", 9, 0, (wte_chain){ .hidden_over = 9 }, "minicpm: hidden / 9");
-    check_chain("minicpm", 0, 0, (wte_chain){ .hidden_over = 0.4f }, "minicpm: hidden / 0.4");
-    check_chain("minicpm3", 0, 0, (wte_chain){ .hidden_over = 2.5f }, "minicpm3: hidden / 2.5");
-    check_chain("minicpm3", 9, 0, (wte_chain){ .hidden_over = 2.5f }, "minicpm3: hidden / 2.5");
-    check_chain("grok", 0, 0, (wte_chain){ .times = 0.5773502691896257f },
+    check_chain("granite", 8, 0, (wte_logit_transform){ .divisor = 8 }, "granite: logits / 8");
+    check_chain("granitemoe", 6, 0, (wte_logit_transform){ .divisor = 6 },
+                "granitemoe: logits / 6");
+    check_chain("minicpm", 9, 0, (wte_logit_transform){ .hidden_divisor = 9 },
+                "minicpm: hidden / 9");
+    check_chain("minicpm", 0, 0, (wte_logit_transform){ .hidden_divisor = 0.4f },
+                "minicpm: hidden / 0.4");
+    check_chain("minicpm3", 0, 0, (wte_logit_transform){ .hidden_divisor = 2.5f },
+                "minicpm3: hidden / 2.5");
+    check_chain("minicpm3", 9, 0, (wte_logit_transform){ .hidden_divisor = 2.5f },
+                "minicpm3: hidden / 2.5");
+    check_chain("grok", 0, 0, (wte_logit_transform){ .scale = 0.5773502691896257f },
                 "grok: logits * 0.577350269");
-    check_chain("grok", 0.5f, 50, (wte_chain){ .times = 0.5f, .cap = 50 },
+    check_chain("grok", 0.5f, 50, (wte_logit_transform){ .scale = 0.5f, .softcap = 50 },
                 "grok: logits * 0.5; grok: 50 * tanh(logits / 50)");
 }
 
@@ -189,7 +196,7 @@ static void one_table_serves_both_roles(void **state)
         assert_true(tie.tied && tie.flag_agrees);
         assert_non_null(strstr(tie.why, tables == INPUT ? "'token_embd.weight' is the only table"
                                                         : "'output.weight', serves both roles"));
-        assert_true(tie.tried && tie.moved);
+        assert_true(tie.experiment_ran && tie.head_changed);
         /* element [3, 0] is 30, and another after one byte of its block has changed */
         assert_true(tie.before == 30 && tie.after != 30);
         assert_true(tie.head_before == tie.before && tie.head_after == tie.after);
@@ -231,7 +238,7 @@ static void two_tables_are_compared(void **state)
     wte_tie tie = judge(m);
     assert_int_equal(tie.verdict, WTE_TIE_EQUAL_BYTES);
     assert_int_equal(tie.wasted_bytes, 4 * 34);
-    assert_true(tie.flag_agrees && tie.tried && !tie.moved);
+    assert_true(tie.flag_agrees && tie.experiment_ran && !tie.head_changed);
     wte_model_free(m);
     test_scratch_remove(dir);
 
@@ -399,7 +406,7 @@ static void a_table_of_blocks_is_not_turned(void **state)
     const char *dir = test_scratch(), *path = in_folder(dir, "m.gguf");
     test_write_file(path, g.data, g.n);
     opt.tensor = "token_embd.weight";
-    assert_fails(wte_model_open(path, &opt, &m, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_model_open(path, &opt, &m, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "'token_embd.weight' is stored dim x rows, in blocks of q8_0 along the rows");
     test_scratch_remove(dir);
 }

@@ -12,12 +12,12 @@ static wte_tensor tensor_of(const wte_file *f, uint64_t i)
     return t;
 }
 
-static wte_rows rows_of(const wte_file *f, uint64_t i)
+static wte_row_source rows_of(const wte_file *f, uint64_t i)
 {
     wte_error err = { 0 };
-    wte_rows rows;
-    assert_ok(wte_file_rows(f, i, &rows, &err), err);
-    assert_ok(wte_rows_check(&rows, &err), err);
+    wte_row_source rows;
+    assert_ok(wte_file_row_source(f, i, &rows, &err), err);
+    assert_ok(wte_check_rows(&rows, &err), err);
     return rows;
 }
 
@@ -45,10 +45,10 @@ static void the_first_dimension_is_the_width(void **state)
         assert_string_equal(t.name, "token_embd.weight");
         assert_int_equal(t.name_bytes, 17);
         assert_string_equal(wte_type_name(t.dtype, t.block), "f32");
-        const wte_rows rows = rows_of(f, 0);
+        const wte_row_source rows = rows_of(f, 0);
         assert_int_equal(rows.rows, 3);
         assert_int_equal(rows.cols, 8);
-        assert_ok(wte_rows_read(&rows, 2, row, &err), err);
+        assert_ok(wte_row_source_read(&rows, 2, row, &err), err);
         for (int i = 0; i < 8; i++) assert_true(row[i] == (float)(16 + i));
         wte_file_free(f);
         g_free(&g, memory);
@@ -60,7 +60,7 @@ static void other_shapes_are_listed(void **state)
     (void)state;
     void *memory;
     wte_error err = { 0 };
-    wte_rows rows;
+    wte_row_source rows;
     g_begin(&g, 4, 0);
     g_shape(&g, "scalar", 0, 0, 0);
     g_u32(&g, 0);
@@ -80,11 +80,13 @@ static void other_shapes_are_listed(void **state)
     wte_file *f = g_opened(&g, &memory);
     assert_int_equal(tensor_of(f, 0).rank, 0);
     assert_int_equal(tensor_of(f, 0).bytes, 4);
-    assert_fails(wte_file_rows(f, 0, &rows, &err), err, WTE_E_SHAPE, WTE_NOWHERE, "'scalar'");
+    assert_fails(wte_file_row_source(f, 0, &rows, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
+                 "'scalar'");
     rows = rows_of(f, 1);
     assert_int_equal(rows.rows, 5);
     assert_int_equal(rows.cols, 1);
-    assert_fails(wte_file_rows(f, 2, &rows, &err), err, WTE_E_SHAPE, WTE_NOWHERE, "[2, 2, 2]");
+    assert_fails(wte_file_row_source(f, 2, &rows, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
+                 "[2, 2, 2]");
     rows = rows_of(f, 3);
     assert_int_equal(rows.rows, 0);
     assert_int_equal(rows.cols, 8);
@@ -124,9 +126,9 @@ static void plain_types_come_out_in_either_byte_order(void **state)
             assert_int_equal(t.block, WTE_BLOCK_NONE);
             assert_int_equal(t.big_endian, big != 0 && size > 1);
             assert_string_equal(wte_type_name(t.dtype, t.block), wte_dtype_name(plain[i].dtype));
-            const wte_rows rows = rows_of(f, 0);
+            const wte_row_source rows = rows_of(f, 0);
             assert_int_equal(rows.data == NULL, big != 0 && size > 1);
-            assert_ok(wte_rows_read(&rows, 1, row, &err), err);
+            assert_ok(wte_row_source_read(&rows, 1, row, &err), err);
             assert_ok(wte_convert(rows.dtype, row, WTE_F64, value, 3, NULL, &err), err);
             assert_true(value[0] == 0 && value[1] == -1 && value[2] == 0);
             wte_file_free(f);
@@ -165,7 +167,7 @@ static void check_q8_0(const wte_file *f)
     assert_int_equal(t.block, WTE_BLOCK_Q8_0);
     assert_int_equal(t.bytes, 40 * 2 * 34);
     assert_string_equal(wte_type_name(t.dtype, t.block), "q8_0");
-    const wte_rows rows = rows_of(f, 0);
+    const wte_row_source rows = rows_of(f, 0);
     assert_int_equal(rows.rows, 40);
     assert_int_equal(rows.cols, 64);
     assert_int_equal(rows.dtype, WTE_F32);
@@ -227,7 +229,7 @@ static void long_rows_of_blocks_are_read_in_pieces(void **state)
         for (int c = 0; c < 32; c++) g_number(&g, (uint8_t)(block + c), 1);
     }
     wte_file *f = g_opened(&g, &memory);
-    const wte_rows rows = rows_of(f, 0);
+    const wte_row_source rows = rows_of(f, 0);
     assert_int_equal(rows.rows, 1);
     assert_int_equal(rows.cols, COLS);
     assert_ok(rows.read_block(rows.ctx, 0, 1, out, &err), err);
@@ -249,7 +251,7 @@ static void a_file_cut_later_is_told(void **state)
     put_q8_0_table(false);
     test_write_file(path, g.data, g.n);
     assert_ok(wte_file_open(path, NULL, &f, &err), err);
-    const wte_rows rows = rows_of(f, 0);
+    const wte_row_source rows = rows_of(f, 0);
     assert_int_equal(truncate(path, (off_t)g.n - 68), 0);
     for (uint64_t i = 0; i < 20; i++) ids[i] = 20 + i;
     assert_fails(rows.read_rows(rows.ctx, ids, 20, out, &err), err, WTE_E_FORMAT, g.n - 68,
@@ -339,7 +341,7 @@ static void metadata_are_read_by_type(void **state)
     wte_error err = { 0 };
     uint64_t n;
     double x;
-    wte_bytes text;
+    wte__bytes text;
     bool found;
     put_metadata();
     wte_file *f = g_opened(&g, &memory);
@@ -412,7 +414,7 @@ static void tokens_come_with_kind_and_score(void **state)
         assert_int_equal(tokens->form, WTE_FORM_METASPACE);
         assert_true(tokens->scored);
         for (uint64_t i = 0; i < 4; i++) {
-            const wte_bytes text = wte__token_list_text(tokens, i);
+            const wte__bytes text = wte__token_list_text(tokens, i);
             assert_int_equal(text.size, strlen(texts[i]));
             assert_memory_equal(text.data, texts[i], text.size);
             assert_int_equal(tokens->tag[i], kinds[i] ? kinds[i] : WTE_TAG_NORMAL);
@@ -444,7 +446,7 @@ static void berts_own_spelling_comes_back(void **state)
         assert_ok(wte_file_tokens(f, &tokens, &err), err);
         assert_int_equal(tokens->form, WTE_FORM_WORDPIECE);
         for (uint64_t i = 0; i < 4; i++) {
-            const wte_bytes text = wte__token_list_text(tokens, i);
+            const wte__bytes text = wte__token_list_text(tokens, i);
             assert_int_equal(text.size, strlen(cases[k].own[i]));
             assert_memory_equal(text.data, cases[k].own[i], text.size);
             assert_int_equal(tokens->tag[i], kinds[i]);
@@ -462,7 +464,7 @@ static void every_tokenizer_has_its_spelling(void **state)
     static const uint32_t kinds[] = { 1, 1, 1, 1 };
     static const struct {
         const char *model;
-        wte_token_form form;
+        wte__token_form form;
     } cases[] = {
         { "gpt2", WTE_FORM_BYTE_LEVEL }, { "llama", WTE_FORM_METASPACE },
         { "t5", WTE_FORM_METASPACE },    { "gemma4", WTE_FORM_METASPACE },

@@ -40,35 +40,35 @@ static void parts_are_one_file(void **state)
     wte_file *f;
     write_three(dir);
     assert_ok(wte_file_open(in_folder(dir, "m-00001-of-00003.gguf"), NULL, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 3);
-    assert_int_equal(wte_file_parts(f), 3);
+    assert_int_equal(wte_file_n_tensors(f), 3);
+    assert_int_equal(wte_file_n_shards(f), 3);
     for (uint64_t i = 0; i < 3; i++) {
         wte_tensor t;
-        wte_rows rows;
+        wte_row_source rows;
         uint8_t row[2];
         const char name[] = { (char)('a' + i), '\0' };
         assert_ok(wte_file_tensor(f, i, &t, &err), err);
         assert_string_equal(t.name, name);
-        assert_int_equal(t.part, i);
-        assert_ok(wte_file_rows(f, i, &rows, &err), err);
+        assert_int_equal(t.shard, i);
+        assert_ok(wte_file_row_source(f, i, &rows, &err), err);
         assert_int_equal(rows.rows, 2 + i);
-        assert_ok(wte_rows_read(&rows, 1 + i, row, &err), err);
+        assert_ok(wte_row_source_read(&rows, 1 + i, row, &err), err);
         assert_int_equal(row[0], 10 * i + 1 + i);
     }
     wte_file_free(f);
     /* the first file may hold no tensor at all */
     write_part(dir, "m-00001-of-00003.gguf", 0, 3, NULL, 0, 2);
     assert_ok(wte_file_open(in_folder(dir, "m-00001-of-00003.gguf"), NULL, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 2);
+    assert_int_equal(wte_file_n_tensors(f), 2);
     wte_file_free(f);
     /* a folder leads to the first part, if that is all it holds */
     wte_model *m = open_model(dir);
-    assert_int_equal(wte_file_parts(wte_model_file(m)), 3);
+    assert_int_equal(wte_file_n_shards(wte_model_file(m)), 3);
     wte_model_free(m);
     /* one of one is not split, whatever it is called */
     write_part(dir, "single.gguf", 0, 1, "a", 2, -1);
     assert_ok(wte_file_open(in_folder(dir, "single.gguf"), NULL, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 1);
+    assert_int_equal(wte_file_n_tensors(f), 1);
     wte_file_free(f);
     test_scratch_remove(dir);
 }
@@ -88,10 +88,10 @@ static void a_broken_set_is_refused(void **state)
     const char *dir = test_scratch();
     static const char first[] = "m-00001-of-00003.gguf";
     write_three(dir);
-    refused(dir, "m-00002-of-00003.gguf", WTE_E_FORMAT, WTE_NOWHERE,
+    refused(dir, "m-00002-of-00003.gguf", WTE_E_FORMAT, WTE_NO_INDEX,
             "is part 2 of 3: open the first, whose name ends in -00001-of-00003.gguf");
     assert_int_equal(rename(in_folder(dir, first), in_folder(dir, "renamed.gguf")), 0);
-    refused(dir, "renamed.gguf", WTE_E_FORMAT, WTE_NOWHERE,
+    refused(dir, "renamed.gguf", WTE_E_FORMAT, WTE_NO_INDEX,
             "is the first of 3 parts, which are found by its name");
     write_three(dir);
     write_part(dir, "m-00003-of-00003.gguf", 1, 3, "c", 4, 3);
@@ -101,24 +101,24 @@ static void a_broken_set_is_refused(void **state)
             "m-00003-of-00003.gguf: split.count is 4, but should be 3");
     g_begin(&g, 0, 0);
     test_write_file(in_folder(dir, "m-00003-of-00003.gguf"), g.data, g.n);
-    refused(dir, first, WTE_E_FORMAT, WTE_NOWHERE,
+    refused(dir, first, WTE_E_FORMAT, WTE_NO_INDEX,
             "m-00003-of-00003.gguf: has no split.no, which "
             "should be 2");
     write_part(dir, "m-00003-of-00003.gguf", 2, 3, "a", 4, 3);
     refused(dir, first, WTE_E_FORMAT, 114,
             "duplicate tensor 'a' (byte 114), which is also in m-00001-of-00003.gguf");
     write_part(dir, "m-00003-of-00003.gguf", 2, 3, NULL, 0, 3);
-    refused(dir, first, WTE_E_FORMAT, WTE_NOWHERE,
+    refused(dir, first, WTE_E_FORMAT, WTE_NO_INDEX,
             "split.tensors.count is 3, but the 3 parts hold 2 tensors");
     assert_int_equal(unlink(in_folder(dir, "m-00002-of-00003.gguf")), 0);
-    refused(dir, first, WTE_E_FORMAT, WTE_NOWHERE,
+    refused(dir, first, WTE_E_FORMAT, WTE_NO_INDEX,
             "part 2 of 3 is missing: no 'm-00002-of-00003.gguf' beside it");
     test_write_file(in_folder(dir, "m-00002-of-00003.gguf"), "x", 1);
     refused(dir, first, WTE_E_FORMAT, 0, "m-00002-of-00003.gguf: truncated");
     test_write_file(in_folder(dir, "m-00002-of-00003.gguf"), "what is this", 12);
     refused(dir, first, WTE_E_FORMAT, 0, "m-00002-of-00003.gguf: does not begin with GGUF");
     write_part(dir, "n-00001-of-05000.gguf", 0, 5000, "a", 2, -1);
-    refused(dir, "n-00001-of-05000.gguf", WTE_E_LIMIT, WTE_NOWHERE,
+    refused(dir, "n-00001-of-05000.gguf", WTE_E_LIMIT, WTE_NO_INDEX,
             "split.count is 5000, but at most 4096 files are joined");
     test_scratch_remove(dir);
 }

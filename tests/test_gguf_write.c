@@ -74,7 +74,7 @@ static void plain_types_come_back(void **state)
     }
     assert_ok(wte_gguf_write(in(dir, "t.gguf"), t, NULL, N, &usual, &err), err);
     wte_file *f = opened(in(dir, "t.gguf"));
-    assert_int_equal(wte_file_tensors(f), N);
+    assert_int_equal(wte_file_n_tensors(f), N);
     for (uint64_t i = 0; i < N; i++) {
         wte_tensor got;
         assert_ok(wte_file_tensor(f, i, &got, &err), err);
@@ -112,7 +112,7 @@ static void q8_0_is_written_from_data_and_from_rows(void **state)
     uint64_t noise = 1;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         values[i] = (float)(test_noise(&noise) >> 40) / (1 << 23) - 1;
-    wte_rows rows = {
+    wte_row_source rows = {
         .rows = 5000, .cols = 64, .dtype = WTE_F32, .read_rows = read_rows, .ctx = values
     };
     const wte_tensor_out t[] = { { "data", WTE_F32, 2, tall, values, NULL },
@@ -123,14 +123,14 @@ static void q8_0_is_written_from_data_and_from_rows(void **state)
     assert_string_equal(wte_file_metadata(f, 1, &value), "general.quantization_version");
     assert_string_equal(value, "2");
     for (uint64_t i = 0; i < 2; i++) {
-        wte_rows stored;
+        wte_row_source stored;
         wte_tensor got;
         assert_ok(wte_file_tensor(f, i, &got, &err), err);
         assert_int_equal(got.block, WTE_BLOCK_Q8_0);
         assert_int_equal(got.bytes, 5000 * 2 * 34);
-        assert_ok(wte_file_rows(f, i, &stored, &err), err);
+        assert_ok(wte_file_row_source(f, i, &stored, &err), err);
         for (uint64_t r = 0; r < 5000; r += 499) {
-            assert_ok(wte_rows_read(&stored, r, row, &err), err);
+            assert_ok(wte_row_source_read(&stored, r, row, &err), err);
             for (size_t c = 0; c < 64; c++) {
                 float most = 0;
                 for (size_t k = c / 32 * 32; k < c / 32 * 32 + 32; k++)
@@ -203,7 +203,7 @@ static void metadata_and_tokens_come_back(void **state)
     assert_ok(wte_file_tokens(f, &tokens, &err), err);
     assert_int_equal(tokens->n, 4);
     for (uint64_t i = 0; i < 4; i++) {
-        const wte_bytes text = wte__token_list_text(tokens, i);
+        const wte__bytes text = wte__token_list_text(tokens, i);
         assert_int_equal(text.size, strlen(texts[i]));
         assert_memory_equal(text.data, texts[i], text.size);
         assert_int_equal(tokens->tag[i], kinds[i]);
@@ -283,7 +283,7 @@ static void names_are_checked(void **state)
             "it has 64");
     one.name = "t";
     one.data = NULL;
-    refused(&one, NULL, 1, &usual, WTE_E_ARGUMENT, WTE_NOWHERE, "has neither data nor rows");
+    refused(&one, NULL, 1, &usual, WTE_E_ARGUMENT, WTE_NO_INDEX, "has neither data nor rows");
 }
 
 static const char *bad_kind(void *ctx, uint64_t id, uint64_t *bytes, uint32_t *kind)
@@ -303,30 +303,30 @@ static void options_are_checked(void **state)
     static const char *const empty[][2] = { { "", "x" } };
     static const uint32_t alignments[] = { 4, 24, UINT32_C(1) << 21 };
     wte_error err;
-    refused(NULL, NULL, 0, NULL, WTE_E_ARGUMENT, WTE_NOWHERE, "an architecture of 1 to 64 bytes");
+    refused(NULL, NULL, 0, NULL, WTE_E_ARGUMENT, WTE_NO_INDEX, "an architecture of 1 to 64 bytes");
     assert_fails(wte_gguf_write(NULL, NULL, NULL, 0, &usual, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "path is NULL");
+                 WTE_NO_INDEX, "path is NULL");
     wte_gguf_options opt = usual;
     for (size_t i = 0; i < 3; i++) {
         opt.alignment = alignments[i];
-        refused(NULL, NULL, 0, &opt, WTE_E_ARGUMENT, WTE_NOWHERE, "it is a power of two from 8");
+        refused(NULL, NULL, 0, &opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "it is a power of two from 8");
     }
     opt = usual;
     opt.n_metadata = 1;
     opt.metadata = twice;
-    refused(NULL, NULL, 0, &opt, WTE_E_ARGUMENT, WTE_NOWHERE,
+    refused(NULL, NULL, 0, &opt, WTE_E_ARGUMENT, WTE_NO_INDEX,
             "key 'general.architecture' comes twice");
     opt.metadata = none;
     refused(NULL, NULL, 0, &opt, WTE_E_ARGUMENT, 0, "metadata number 0 is NULL");
     opt.metadata = empty;
-    refused(NULL, NULL, 0, &opt, WTE_E_ARGUMENT, WTE_NOWHERE, "'' is no key");
+    refused(NULL, NULL, 0, &opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "'' is no key");
     opt = usual;
     opt.vocab_size = UINT64_C(1) << 32;
-    refused(NULL, NULL, 0, &opt, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    refused(NULL, NULL, 0, &opt, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
             "key 'llama.vocab_size' is 4294967296, but the format has 32 bits for it");
     opt = usual;
     opt.n_tokens = 1;
-    refused(NULL, NULL, 0, &opt, WTE_E_ARGUMENT, WTE_NOWHERE,
+    refused(NULL, NULL, 0, &opt, WTE_E_ARGUMENT, WTE_NO_INDEX,
             "tokens need a function and a tokenizer");
     opt.tokenizer = "llama";
     opt.token = bad_kind;

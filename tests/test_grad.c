@@ -121,7 +121,7 @@ typedef struct tied_case {
 
 static double tied_step(const tied_case *t, wte_grad *g)
 {
-    const wte_rows rows = view_of(t->table, t->rows, t->cols, WTE_F32);
+    const wte_row_source rows = view_of(t->table, t->rows, t->cols, WTE_F32);
     const size_t numbers = (size_t)(t->n * t->cols);
     const wte_ids ids = ids_of(t->ids, WTE_I64, t->n);
     float *hidden = malloc(numbers * sizeof *hidden), *d_hidden = malloc(numbers * sizeof *hidden);
@@ -129,7 +129,7 @@ static double tied_step(const tied_case *t, wte_grad *g)
     wte_backward_options back = WTE_BACKWARD_OPTIONS_INIT;
     wte_loss loss;
     assert_true(hidden && d_hidden);
-    assert_ok(wte_lookup_rows(&rows, ids, NULL, hidden, 0, &err), err);
+    assert_ok(wte_lookup(&rows, ids, NULL, hidden, 0, &err), err);
     const wte_hidden h = { .data = hidden, .dtype = WTE_F32, .n = t->n, .dim = t->cols };
     if (g) {
         how.d_hidden = d_hidden;

@@ -2,7 +2,7 @@
  * all else is as in the ascending order. */
 #include "grad_help.h"
 
-#include "train/parts.h"
+#include "optim/contributions.h"
 
 #define MANY  70000u /* ids: eight threads have a slice each */
 #define FEW   1500u  /* some blocks of ids */
@@ -36,7 +36,8 @@ static void fill(int64_t *ids, uint64_t n, uint64_t rows, int pattern)
         if (n * k >= 8) ids[n * k / 8] = ids[n * k / 8 - 1];
 }
 
-static void parts_of(const int64_t *ids, uint64_t n, uint64_t rows, wte_pool *pool, wte__parts *p)
+static void parts_of(const int64_t *ids, uint64_t n, uint64_t rows, wte_pool *pool,
+                     wte__contributions *p)
 {
     static const float d_out[1];
     static const int64_t hole = -1;
@@ -49,11 +50,11 @@ static void parts_of(const int64_t *ids, uint64_t n, uint64_t rows, wte_pool *po
     o.scale_by_freq = 1;
     /* no columns: the vectors are never looked at */
     const wte__bag_back back = { .ids = ids_of(ids, WTE_I64, n), .d_out = d_out };
-    assert_ok(wte__parts_again_lookup(rows, 0, &back, &o, &how, p, &err), err);
+    assert_ok(wte__contributions_again_lookup(rows, 0, &back, &o, &how, p, &err), err);
 }
 
 /* The row's number among ascending ones. */
-static uint64_t find(const wte__parts *p, uint64_t row)
+static uint64_t find(const wte__contributions *p, uint64_t row)
 {
     uint64_t low = 0, high = p->n;
     while (low < high) {
@@ -68,7 +69,7 @@ static uint64_t find(const wte__parts *p, uint64_t row)
 }
 
 /* Every row of both, with the same parts in the same order. */
-static void assert_same_parts(const wte__parts *any, const wte__parts *sorted)
+static void assert_same_parts(const wte__contributions *any, const wte__contributions *sorted)
 {
     assert_int_equal(any->n, sorted->n);
     assert_int_equal(any->count, sorted->count);
@@ -92,7 +93,7 @@ static void assert_same_parts(const wte__parts *any, const wte__parts *sorted)
     }
 }
 
-static uint64_t count_once(const wte__parts *sorted)
+static uint64_t count_once(const wte__contributions *sorted)
 {
     uint64_t n = 0;
     for (uint64_t u = 0; u < sorted->n; u++) n += sorted->first[u + 1] - sorted->first[u] == 1;
@@ -101,7 +102,7 @@ static uint64_t count_once(const wte__parts *sorted)
 
 static void check(const int64_t *ids, uint64_t n, uint64_t rows)
 {
-    wte__parts sorted = { 0 }, one = { .any_order = true };
+    wte__contributions sorted = { 0 }, one = { .any_order = true };
     parts_of(ids, n, rows, NULL, &sorted);
     parts_of(ids, n, rows, NULL, &one);
     assert_int_equal(sorted.alone, 0);
@@ -112,7 +113,7 @@ static void check(const int64_t *ids, uint64_t n, uint64_t rows)
     else /* of 8 to 16 slots one is taken, so that a row in 9 to 17 seems to be named again */
         assert_true(one.alone <= once && one.alone + once / 6 + 1 >= once);
     for (uint32_t threads = 2; threads <= 8; threads *= 4) {
-        wte__parts p = { .any_order = true };
+        wte__contributions p = { .any_order = true };
         wte_pool *pool;
         wte_error err;
         assert_ok(wte_pool_create(threads, &pool, &err), err);
@@ -123,11 +124,11 @@ static void check(const int64_t *ids, uint64_t n, uint64_t rows)
         assert_memory_equal(p.first, one.first, (p.n + 1) * sizeof *p.first);
         assert_memory_equal(p.from, one.from, p.count * sizeof *p.from);
         assert_memory_equal(p.factor, one.factor, p.count * sizeof *p.factor);
-        wte__parts_free(&p);
+        wte__contributions_free(&p);
         wte_pool_free(pool);
     }
-    wte__parts_free(&sorted);
-    wte__parts_free(&one);
+    wte__contributions_free(&sorted);
+    wte__contributions_free(&one);
 }
 
 static void rows_that_are_named_once_come_first(void **state)
@@ -159,7 +160,7 @@ static void few_rows_and_none_are_ordered(void **state)
 {
     (void)state;
     static const int64_t ids[] = { 2, 0, 2, 1 };
-    wte__parts p = { .any_order = true };
+    wte__contributions p = { .any_order = true };
     parts_of(ids, 4, 3, NULL, &p);
     assert_int_equal(p.n, 3);
     assert_int_equal(p.alone, 2);
@@ -173,7 +174,7 @@ static void few_rows_and_none_are_ordered(void **state)
     parts_of(ids, 1, 3, NULL, &p);
     assert_int_equal(p.alone, 1);
     assert_int_equal(p.rows[0], 2);
-    wte__parts_free(&p);
+    wte__contributions_free(&p);
 }
 
 #define BAGS 9000u
@@ -195,7 +196,7 @@ static void make_load(load *l)
     for (size_t b = 0; b < BAGS; b++) {
         l->offsets[b] = (int64_t)l->n;
         l->n += test_noise(&seed) % 16;
-        l->max_at[b] = l->n > (uint64_t)l->offsets[b] ? l->n - 1 : WTE_NOWHERE;
+        l->max_at[b] = l->n > (uint64_t)l->offsets[b] ? l->n - 1 : WTE_NO_INDEX;
     }
     assert_true(l->n <= MANY);
     for (size_t i = 0; i < l->n; i++) {
@@ -219,19 +220,19 @@ static void bags_keep_their_factors_and_members(void **state)
         wte_grad_options how = WTE_GRAD_OPTIONS_INIT;
         const wte__bag_back back = { ids_of(l.ids, WTE_I64, l.n), ids_of(l.offsets, WTE_I64, BAGS),
                                      &bag, l.d_out, 0 };
-        wte__parts sorted = { 0 }, any = { .any_order = true };
+        wte__contributions sorted = { 0 }, any = { .any_order = true };
         bag.mode = (wte_bag_mode)(flags / 8);
-        bag.max_at = bag.mode == WTE_BAG_MAX ? l.max_at : NULL;
+        bag.argmax = bag.mode == WTE_BAG_MAX ? l.max_at : NULL;
         if (flags & 1) bag.ignore_ids = &l.padding, bag.n_ignore_ids = 1;
         if (flags & 2) bag.mask = l.mask, bag.mask_dtype = WTE_BOOL;
         if ((flags & 4) && bag.mode == WTE_BAG_SUM) bag.weights = l.weights;
-        assert_ok(wte__parts_again_bag(SMALL, 1, &back, NULL, &plain, &sorted, &err), err);
+        assert_ok(wte__contributions_again_bag(SMALL, 1, &back, NULL, &plain, &sorted, &err), err);
         how.pool = pool;
-        assert_ok(wte__parts_again_bag(SMALL, 1, &back, NULL, &how, &any, &err), err);
+        assert_ok(wte__contributions_again_bag(SMALL, 1, &back, NULL, &how, &any, &err), err);
         assert_same_parts(&any, &sorted);
         assert_true(any.alone > any.n / 3);
-        wte__parts_free(&sorted);
-        wte__parts_free(&any);
+        wte__contributions_free(&sorted);
+        wte__contributions_free(&any);
     }
     wte_pool_free(pool);
 }

@@ -68,11 +68,11 @@ static void maxima_send_it_to_the_member_taken(void **state)
     float out[2], want[6];
     uint64_t at[2];
     wte_bag_options bag = WTE_BAG_OPTIONS_INIT;
-    const wte_rows rows = view_of(table, 3, 2, WTE_F32);
+    const wte_row_source rows = view_of(table, 3, 2, WTE_F32);
     const wte_ids all = ids_of(ids, WTE_I64, 3), offsets = ids_of(&zero, WTE_I64, 1);
     bag.mode = WTE_BAG_MAX;
-    bag.max_at = at;
-    assert_ok(wte_bag_rows(&rows, all, offsets, &bag, out, 0, &err), err);
+    bag.argmax = at;
+    assert_ok(wte_bag_reduce(&rows, all, offsets, &bag, out, 0, &err), err);
     assert_int_equal(golden_gradient("max tie", want, 6), 6);
     wte_grad *g = bag_gradient(3, 2, all, offsets, &bag, ones, NULL);
     assert_grad(g, want, 3, 2);
@@ -107,7 +107,7 @@ static void weights_have_pytorchs_gradient(void **state)
     bag.weights = weights;
     bag.ignore_ids = &padding;
     bag.n_ignore_ids = 1;
-    const wte_rows rows = view_of(table, 4, 1, WTE_F32);
+    const wte_row_source rows = view_of(table, 4, 1, WTE_F32);
     const wte_ids all = ids_of(ids, WTE_I64, 3), offsets = ids_of(&zero, WTE_I64, 1);
     assert_ok(wte_bag_weights_grad(&rows, all, offsets, &bag, &one, NULL, got, &err), err);
     assert_int_equal(golden_gradient("weights", want, 3), 3);
@@ -167,7 +167,7 @@ static void make_weighted(weighted *w, uint64_t *seed)
 }
 
 /* table: the rows as f32. */
-static void check_weighted(weighted *w, const wte_rows *rows, const float *table)
+static void check_weighted(weighted *w, const wte_row_source *rows, const float *table)
 {
     for (size_t b = 0; b < BAGS; b++) {
         const size_t end = b + 1 < BAGS ? (size_t)w->offsets[b + 1] : IDS;
@@ -198,20 +198,22 @@ static void weights_of_any_table_are_taken(void **state)
     wte_rowwise_source rowwise;
     assert_ok(wte_pool_create(3, &pool, &err), err);
     make_weighted(&w, &seed);
-    const wte_rows plain = view_of(w.table, ROWS, COLS, WTE_F32);
+    const wte_row_source plain = view_of(w.table, ROWS, COLS, WTE_F32);
     check_weighted(&w, &plain, w.table);
     w.bag.pool = pool;
     check_weighted(&w, &plain, w.table);
     assert_ok(wte_convert(WTE_F32, w.table, WTE_F16, stored, ROWS * COLS, NULL, &err), err);
     assert_ok(wte_convert(WTE_F16, stored, WTE_F32, widened, ROWS * COLS, NULL, &err), err);
-    const wte_rows halves = view_of(stored, ROWS, COLS, WTE_F16);
+    const wte_row_source halves = view_of(stored, ROWS, COLS, WTE_F16);
     check_weighted(&w, &halves, widened);
-    const wte_rows read = reader_of(&source, stored, ROWS, COLS, WTE_F16);
+    const wte_row_source read = reader_of(&source, stored, ROWS, COLS, WTE_F16);
     check_weighted(&w, &read, widened);
-    wte_rows packed;
+    wte_row_source packed;
     assert_ok(wte_rowwise_encode(WTE_ROW8_F32, w.table, ROWS, COLS, stored, 0, &err), err);
-    assert_ok(wte_rowwise_rows(WTE_ROW8_F32, ROWS, COLS, stored, 0, &rowwise, &packed, &err), err);
-    assert_ok(wte_rows_read_block(&packed, 0, ROWS, widened, &err), err);
+    assert_ok(
+        wte_row_source_from_rowwise(WTE_ROW8_F32, ROWS, COLS, stored, 0, &rowwise, &packed, &err),
+        err);
+    assert_ok(wte_row_source_read_block(&packed, 0, ROWS, widened, &err), err);
     check_weighted(&w, &packed, widened);
     wte_pool_free(pool);
 }
@@ -225,7 +227,7 @@ static void weights_see_shortened_rows(void **state)
     float got[2];
     wte_bag_options bag = WTE_BAG_OPTIONS_INIT;
     bag.max_norm = 1;
-    const wte_rows rows = view_of(table, 2, 2, WTE_F32);
+    const wte_row_source rows = view_of(table, 2, 2, WTE_F32);
     assert_ok(wte_bag_weights_grad(&rows, ids_of(ids, WTE_I64, 2), ids_of(&zero, WTE_I64, 1), &bag,
                                    d_out, NULL, got, &err),
               err);
@@ -245,7 +247,7 @@ static void bags_of_nothing_are_fine(void **state)
     assert_int_equal(v.n, 0);
     assert_ok(wte_grad_bag(g, no_ids(), no_ids(), NULL, NULL, 0, NULL, &err), err);
     wte_grad_free(g);
-    const wte_rows rows = view_of(d_out, 2, 3, WTE_F32), thin = view_of(d_out, 2, 0, WTE_F32);
+    const wte_row_source rows = view_of(d_out, 2, 3, WTE_F32), thin = view_of(d_out, 2, 0, WTE_F32);
     assert_ok(wte_bag_weights_grad(&rows, no_ids(), no_ids(), NULL, NULL, NULL, NULL, &err), err);
     float got = 7;
     assert_ok(wte_bag_weights_grad(&thin, ids_of(offsets, WTE_I64, 1), ids_of(offsets, WTE_I64, 1),

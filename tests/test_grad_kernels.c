@@ -84,7 +84,7 @@ static void make_scene(scene *s, wte_dtype type, size_t cols, unsigned flags, in
                              .cols = cols,
                              .out_stride = cols + pad,
                              .rows = flags & 1 ? s->rows : NULL,
-                             .rows_known = flags & 1 ? ROWS : 0,
+                             .rows_prefetch_end = flags & 1 ? ROWS : 0,
                              .add = flags >> 1 & 1,
                              .f64_sums = flags >> 2 & 1,
                              .cold = flags >> 5 & 1 };
@@ -109,7 +109,7 @@ static void make_scene(scene *s, wte_dtype type, size_t cols, unsigned flags, in
         if (s->first[u + 1] > PARTS - ROWS + u + 1) s->first[u + 1] = s->first[u] + 1;
         s->rows[u] = 2 * u + test_noise(seed) % 2;
     }
-    s->job.known = PARTS;
+    s->job.prefetch_end = PARTS;
     s->job.d_out = s->d_out;
     s->job.out = s->out;
     s->job.max_at = flags >> 3 & 1 ? s->max_at : NULL;
@@ -219,10 +219,10 @@ static void nothing_is_done_for_nothing(void **state)
     const uint64_t first[2] = { 0, 1 };
     for (size_t i = 0; i < n_sets; i++) {
         const wte__scatter no_rows = { .cols = 5, .cold = true };
-        const wte__scatter no_cols = { .n = 1, .first = first, .known = 1, .cold = true };
+        const wte__scatter no_cols = { .n = 1, .first = first, .prefetch_end = 1, .cold = true };
         run(sets[i], WTE_F32, &no_rows);
         run(sets[i], WTE_BF16, &no_cols);
-        assert_true(sets[i]->squares_f32(NULL, 0) == 0);
+        assert_true(sets[i]->sumsq_f64acc(NULL, 0) == 0);
     }
 }
 
@@ -246,11 +246,11 @@ static void squares_are_summed_alike(void **state)
         for (size_t n = 1; n < 100; n++) {
             float *x = test_guarded(n * sizeof *x);
             for (size_t k = 0; k < n; k++) x[k] = some_number(&seed, 0) * (k % 3 ? 1e-3f : 1e30f);
-            const double got = sets[i]->squares_f32(x, n), want = naive_squares(x, n);
+            const double got = sets[i]->sumsq_f64acc(x, n), want = naive_squares(x, n);
             if (memcmp(&got, &want, sizeof got) != 0)
                 fail_msg("%s squares of %zu: %a, not %a", sets[i]->isa, n, got, want);
             x[n / 2] = n % 2 ? NAN : INFINITY;
-            assert_true(isfinite(sets[i]->squares_f32(x, n)) == 0);
+            assert_true(isfinite(sets[i]->sumsq_f64acc(x, n)) == 0);
             test_guarded_free(x, n * sizeof *x);
         }
 }

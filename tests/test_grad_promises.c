@@ -124,14 +124,14 @@ static void bags_have_the_same_bits(void **state)
         starts[b] = starts[b - 1] + (b % 5 ? (uint32_t)(test_noise(&seed) % 30) : 0);
     for (int mode = 0; mode < 3; mode++) {
         wte_bag_options bag = WTE_BAG_OPTIONS_INIT;
-        const wte_rows rows = view_of(table, ROWS, COLS, WTE_F32);
+        const wte_row_source rows = view_of(table, ROWS, COLS, WTE_F32);
         const wte_ids ids = ids_of(l.ids, WTE_U32, IDS), offsets = ids_of(starts, WTE_U32, BAGS);
         uint64_t want = 0;
         bag.mode = (wte_bag_mode)mode;
         bag.ignore_ids = &padding;
         bag.n_ignore_ids = 1;
-        if (mode == WTE_BAG_MAX) bag.max_at = at;
-        assert_ok(wte_bag_rows(&rows, ids, offsets, &bag, out, 0, &err), err);
+        if (mode == WTE_BAG_MAX) bag.argmax = at;
+        assert_ok(wte_bag_reduce(&rows, ids, offsets, &bag, out, 0, &err), err);
         for (uint32_t threads = 1; threads <= 8; threads *= 2) {
             wte_pool *pool;
             assert_ok(wte_pool_create(threads, &pool, &err), err);
@@ -309,7 +309,7 @@ static void memory_of_weights_may_fail(void **state)
     const float table[] = { 1, 2, 3, 4 }, d_out[] = { 1, 1 };
     const uint32_t ids[] = { 0, 1 }, zero = 0;
     const int64_t nowhere = -1;
-    const wte_rows rows = view_of(table, 2, 2, WTE_F32);
+    const wte_row_source rows = view_of(table, 2, 2, WTE_F32);
     wte_status status = WTE_E_MEMORY;
     size_t fail = 0;
     for (; status != WTE_OK; fail++) {
@@ -338,21 +338,22 @@ static void gradients_have_limits(void **state)
     wte_grad *g = (wte_grad *)&err;
     wte_grad_options o = WTE_GRAD_OPTIONS_INIT;
     o.kind = (wte_grad_kind)2;
-    assert_fails(wte_grad_create(1, 1, &o, &g, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_grad_create(1, 1, &o, &g, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "no kind has the number 2");
     assert_null(g);
     o.kind = WTE_GRAD_DENSE;
-    assert_fails(wte_grad_create(1, 1, &o, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "out");
-    assert_fails(wte_grad_create(UINT64_C(1) << 40, 1, &o, &g, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(wte_grad_create(1, 1, &o, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "out");
+    assert_fails(wte_grad_create(UINT64_C(1) << 40, 1, &o, &g, &err), err, WTE_E_LIMIT,
+                 WTE_NO_INDEX,
                  "1099511627776 rows of 1 numbers take 4398046511104 bytes, but max_bytes is "
                  "1099511627776");
     assert_fails(wte_grad_create(UINT64_C(1) << 40, UINT64_C(1) << 40, &o, &g, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "more than memory can hold");
+                 WTE_E_LIMIT, WTE_NO_INDEX, "more than memory can hold");
     o.max_bytes = 23;
-    assert_fails(wte_grad_create(3, 2, &o, &g, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(wte_grad_create(3, 2, &o, &g, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "take 24 bytes, but max_bytes is 23");
     o.kind = WTE_GRAD_SPARSE;
-    assert_fails(wte_grad_create(3, UINT64_MAX / 4, &o, &g, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(wte_grad_create(3, UINT64_MAX / 4, &o, &g, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "more than memory can hold");
     /* a sparse one grows until it may not */
     const uint32_t ids[] = { 4, 0, 7 };
@@ -361,10 +362,10 @@ static void gradients_have_limits(void **state)
     o.max_bytes = 32;
     assert_ok(wte_grad_create(1000, 2, &o, &g, &err), err);
     assert_fails(wte_grad_lookup(g, ids_of(ids, WTE_U32, 3), d_out, 0, NULL, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "3 rows of 2 numbers take 48 bytes");
+                 WTE_E_LIMIT, WTE_NO_INDEX, "3 rows of 2 numbers take 48 bytes");
     assert_ok(wte_grad_lookup(g, ids_of(ids, WTE_U32, 2), d_out, 0, NULL, &err), err);
     assert_fails(wte_grad_lookup(g, ids_of(ids + 2, WTE_U32, 1), d_out, 0, NULL, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "48 bytes");
+                 WTE_E_LIMIT, WTE_NO_INDEX, "48 bytes");
     assert_grad(g, want, 1, 2);
     wte_grad_free(g);
     wte_grad_free(NULL);
@@ -420,50 +421,50 @@ static void options_that_make_no_sense_are_told(void **state)
     const wte_ids all = ids_of(ids, WTE_U32, 2);
     wte_grad *g = new_grad(2, 2, WTE_GRAD_DENSE, NULL);
     wte_backward_options o = WTE_BACKWARD_OPTIONS_INIT;
-    assert_fails(wte_grad_lookup(NULL, all, d_out, 0, &o, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_grad_lookup(NULL, all, d_out, 0, &o, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "g is NULL");
     assert_fails(wte_grad_lookup(g, ids_of(ids, WTE_F32, 2), d_out, 0, &o, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "ids of type f32");
-    assert_fails(wte_grad_lookup(g, all, NULL, 0, &o, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "ids of type f32");
+    assert_fails(wte_grad_lookup(g, all, NULL, 0, &o, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "no address for 16 bytes of d_out");
-    assert_fails(wte_grad_lookup(g, all, d_out, 7, &o, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_grad_lookup(g, all, d_out, 7, &o, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "7 bytes apart, but 2 f32 take 8");
     assert_fails(wte_grad_lookup(g, all, d_out, SIZE_MAX / 2, &o, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "more than memory can hold");
+                 WTE_NO_INDEX, "more than memory can hold");
     o.scale = NAN;
-    assert_fails(wte_grad_lookup(g, all, d_out, 0, &o, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_grad_lookup(g, all, d_out, 0, &o, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "the scale is nan");
     o.scale = 1;
     o.d_out_dtype = WTE_F64;
-    assert_fails(wte_grad_lookup(g, all, d_out, 0, &o, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_grad_lookup(g, all, d_out, 0, &o, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "d_out is f32, f16 or bf16, not f64");
     o.d_out_dtype = WTE_DTYPE_NONE;
     o.n_ignore_ids = 3;
-    assert_fails(wte_grad_lookup(g, all, d_out, 0, &o, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_grad_lookup(g, all, d_out, 0, &o, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "ignore_ids is NULL, but has 3 elements");
     assert_fails(wte_grad_lookup(g, ids_of(ids, WTE_U32, UINT64_C(1) << 32), d_out, 0, NULL, &err),
-                 err, WTE_E_LIMIT, WTE_NOWHERE, "4294967296 ids in one call, but 4294967295");
+                 err, WTE_E_LIMIT, WTE_NO_INDEX, "4294967296 ids in one call, but 4294967295");
     const wte_grad_kind sparse = WTE_GRAD_SPARSE;
     wte_grad *huge = new_grad(UINT64_MAX, 0, sparse, NULL);
-    assert_fails(wte_grad_lookup(huge, all, NULL, 0, NULL, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(wte_grad_lookup(huge, all, NULL, 0, NULL, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "2 ids in one call are too many for a table of 18446744073709551615 rows");
     wte_grad_free(huge);
     wte_bag_options bag = WTE_BAG_OPTIONS_INIT;
     const wte_ids offsets = ids_of(&zero, WTE_U32, 1);
     assert_fails(wte_grad_bag(NULL, all, offsets, &bag, d_out, 0, NULL, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "g is NULL");
+                 WTE_NO_INDEX, "g is NULL");
     bag.normalize = 1;
     assert_fails(wte_grad_bag(g, all, offsets, &bag, d_out, 0, NULL, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "normalized");
+                 WTE_NO_INDEX, "normalized");
     bag.normalize = 0;
     bag.mode = WTE_BAG_MAX;
     assert_fails(wte_grad_bag(g, all, offsets, &bag, d_out, 0, NULL, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "needs max_at");
+                 WTE_NO_INDEX, "needs max_at");
     /* two bags of one id each */
     const uint32_t one_each[] = { 0, 1 };
     const wte_ids apart = ids_of(one_each, WTE_U32, 2);
-    uint64_t at[] = { 0, WTE_NOWHERE, 1, 0 };
-    bag.max_at = at;
+    uint64_t at[] = { 0, WTE_NO_INDEX, 1, 0 };
+    bag.argmax = at;
     assert_fails(wte_grad_bag(g, all, apart, &bag, d_out, 0, NULL, &err), err, WTE_E_ARGUMENT, 1,
                  "max_at of bag 1, column 1 is 0, but the bag has 1 ids from 1 on");
     at[3] = 2;
@@ -483,36 +484,36 @@ static void weights_and_norms_have_their_errors(void **state)
     double norm;
     const wte_ids all = ids_of(ids, WTE_U32, 2), offsets = ids_of(&zero, WTE_U32, 1);
     wte_bag_options bag = WTE_BAG_OPTIONS_INIT;
-    wte_rows rows = view_of(table, 2, 2, WTE_F32);
+    wte_row_source rows = view_of(table, 2, 2, WTE_F32);
     assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, NULL, NULL, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "d_weights is NULL");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "d_weights is NULL");
     bag.mode = WTE_BAG_MEAN;
     assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, NULL, got, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "weights are for sums, not for the mean");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "weights are for sums, not for the mean");
     bag.mode = WTE_BAG_MAX;
     assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, NULL, got, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "not for the maximum");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "not for the maximum");
     bag.mode = WTE_BAG_SUM;
     bag.max_norm = -1;
     assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, NULL, got, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "max_norm is -1");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "max_norm is -1");
     rows.dtype = WTE_C64;
     rows.row_bytes = 16;
     assert_fails(wte_bag_weights_grad(&rows, all, offsets, &bag, table, NULL, got, &err), err,
-                 WTE_E_UNSUPPORTED, WTE_NOWHERE, "rows of type c64");
+                 WTE_E_UNSUPPORTED, WTE_NO_INDEX, "rows of type c64");
     reader source;
-    const wte_rows broken = reader_of(&source, table, 2, 2, WTE_F32);
+    const wte_row_source broken = reader_of(&source, table, 2, 2, WTE_F32);
     source.bad = 1;
     assert_fails(wte_bag_weights_grad(&broken, all, offsets, NULL, table, NULL, got, &err), err,
                  WTE_E_IO, 1, "the disk is gone");
     wte_grad *g = new_grad(1, 1, WTE_GRAD_DENSE, NULL), *none[] = { g, NULL };
-    assert_fails(wte_grad_norm(none, 2, &norm, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_grad_norm(none, 2, &norm, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "a gradient is NULL");
-    assert_fails(wte_grad_norm(NULL, 2, &norm, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "grads");
-    assert_fails(wte_grad_norm(none, 1, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "norm");
-    assert_fails(wte_grad_clip(none, 1, -1, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_grad_norm(NULL, 2, &norm, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "grads");
+    assert_fails(wte_grad_norm(none, 1, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "norm");
+    assert_fails(wte_grad_clip(none, 1, -1, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "clipped to a norm of -1");
-    assert_fails(wte_grad_clip(none, 1, NAN, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "nan");
+    assert_fails(wte_grad_clip(none, 1, NAN, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "nan");
     wte_grad_free(g);
 }
 

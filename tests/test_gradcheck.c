@@ -4,7 +4,7 @@
 #include <math.h>
 #include <wte/gradcheck.h>
 
-#include "learn/gradcheck.h"
+#include "train/gradcheck.h"
 
 enum { ROWS = 9, COLS = 5, IDS = 7, OPS = 5 };
 
@@ -47,7 +47,7 @@ static void gradients_of_every_type_of_table_agree(void **state)
     fill(t, ROWS * COLS, 4);
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
         assert_ok(wte_convert(WTE_F32, t, types[k], stored, ROWS * COLS, NULL, &err), err);
-        const wte_rows table = view_of(stored, ROWS, COLS, types[k]);
+        const wte_row_source table = view_of(stored, ROWS, COLS, types[k]);
         for (int op = 0; op < OPS; op++) {
             wte_gradcheck_options opt = WTE_GRADCHECK_OPTIONS_INIT;
             wte_gradcheck_result r[WTE_GRADCHECK_RESULTS];
@@ -70,7 +70,7 @@ static void threads_and_types_of_ids_change_nothing(void **state)
     static const uint16_t narrow[IDS] = { 0, 3, 8, 3, 1, 0, 5 };
     float t[ROWS * COLS];
     fill(t, ROWS * COLS, 11);
-    const wte_rows table = view_of(t, ROWS, COLS, WTE_F32);
+    const wte_row_source table = view_of(t, ROWS, COLS, WTE_F32);
     for (int op = 0; op < OPS; op++) {
         wte_gradcheck_result one[WTE_GRADCHECK_RESULTS], three[WTE_GRADCHECK_RESULTS];
         wte_gradcheck_options opt = WTE_GRADCHECK_OPTIONS_INIT;
@@ -99,7 +99,7 @@ static void columns_are_drawn_from_wide_rows(void **state)
     enum { WIDE = 100 };
     static float t[ROWS * WIDE];
     fill(t, ROWS * WIDE, 2);
-    const wte_rows table = view_of(t, ROWS, WIDE, WTE_F32);
+    const wte_row_source table = view_of(t, ROWS, WIDE, WTE_F32);
     wte_gradcheck_options opt = WTE_GRADCHECK_OPTIONS_INIT;
     wte_gradcheck_result r[WTE_GRADCHECK_RESULTS];
     size_t n;
@@ -132,7 +132,7 @@ static void look(void *ctx, const char *gradient, float *values, uint64_t n)
     s->n = n;
 }
 
-static wte_status run_spoiled(const wte_rows *table, wte_ids ids, wte_gradcheck_op op,
+static wte_status run_spoiled(const wte_row_source *table, wte_ids ids, wte_gradcheck_op op,
                               const wte_gradcheck_options *opt, wte__gradcheck_spoil *spoil,
                               void *ctx, wte_gradcheck_result *r, size_t *n)
 {
@@ -151,7 +151,7 @@ static void a_tied_table_has_pytorchs_gradient(void **state)
     static const int64_t ids[] = { 0, 2 }, targets[] = { 1, 0 };
     static const double want[] = { -1.5024819374, -2.0024788380, -0.4987637103,
                                    -0.9975274205, 4.9987607002,  5.9975214005 };
-    const wte_rows table = view_of(w, 3, 2, WTE_F32);
+    const wte_row_source table = view_of(w, 3, 2, WTE_F32);
     wte_gradcheck_options opt = WTE_GRADCHECK_OPTIONS_INIT;
     wte_gradcheck_result r[WTE_GRADCHECK_RESULTS];
     seen s = { .name = "d_table" };
@@ -180,7 +180,7 @@ static void what_comes_back_may_be_given(void **state)
     (void)state;
     static const float w[] = { 1, 2, 3, 4, 5, 6 }, d_out[] = { 1, 0, 10, 0, 100, 0 };
     static const int64_t ids[] = { 2, 0, 2 };
-    const wte_rows table = view_of(w, 3, 2, WTE_F32);
+    const wte_row_source table = view_of(w, 3, 2, WTE_F32);
     wte_gradcheck_options opt = WTE_GRADCHECK_OPTIONS_INIT;
     wte_gradcheck_result r[WTE_GRADCHECK_RESULTS];
     seen s = { .name = "d_table, sparse" };
@@ -202,7 +202,7 @@ static void what_comes_back_may_be_given(void **state)
     assert_near((double)s.values[2], 10.5, 0);
     assert_agree(r, n, "bag");
     s.name = "d_table of maxima";
-    opt.bag_ids = 3; /* {2, 0, 2}, {} */
+    opt.ids_per_bag = 3; /* {2, 0, 2}, {} */
     opt.d_out_rows = 2;
     assert_ok(
         run_spoiled(&table, ids_of(ids, WTE_I64, 3), WTE_GRADCHECK_BAG, &opt, look, &s, r, &n),
@@ -254,7 +254,7 @@ static void every_wrong_gradient_is_found(void **state)
                                    { .times = 1, .plus = INFINITY } };
     float t[ROWS * COLS];
     fill(t, ROWS * COLS, 21);
-    const wte_rows table = view_of(t, ROWS, COLS, WTE_F32);
+    const wte_row_source table = view_of(t, ROWS, COLS, WTE_F32);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
             wte_gradcheck_result r[WTE_GRADCHECK_RESULTS];
@@ -294,7 +294,7 @@ static void a_mask_over_the_heads_part_of_the_padding_row_is_found(void **state)
     float t[ROWS * COLS];
     int64_t padding = 3;
     fill(t, ROWS * COLS, 8);
-    const wte_rows table = view_of(t, ROWS, COLS, WTE_F32);
+    const wte_row_source table = view_of(t, ROWS, COLS, WTE_F32);
     wte_gradcheck_options opt = WTE_GRADCHECK_OPTIONS_INIT;
     wte_gradcheck_result r[WTE_GRADCHECK_RESULTS];
     size_t n;
@@ -315,11 +315,11 @@ static void maxima_that_are_tied_are_named_and_left_out(void **state)
     /* rows 0 and 1 are tied in column 0, 1 and 2 nearly in column 1; 3 is nowhere near */
     static const float w[] = { 1, 0, 1, 0.5f, 0, 0.50001f, -3, -3 };
     static const int64_t ids[] = { 0, 1, 2, 3, 0 };
-    const wte_rows table = view_of(w, 4, 2, WTE_F32);
+    const wte_row_source table = view_of(w, 4, 2, WTE_F32);
     wte_gradcheck_options opt = WTE_GRADCHECK_OPTIONS_INIT;
     wte_gradcheck_result r[WTE_GRADCHECK_RESULTS];
     size_t n;
-    opt.bag_ids = 5;
+    opt.ids_per_bag = 5;
     assert_ok(wte_gradcheck(&table, ids_of(ids, WTE_I64, 5), WTE_GRADCHECK_BAG, &opt, r, &n, &err),
               err);
     assert_agree(r, n, "bag");
@@ -333,7 +333,7 @@ static void maxima_that_are_tied_are_named_and_left_out(void **state)
     assert_int_equal(r[0].tied, 0);
     /* one row twice in a bag is no tie */
     static const int64_t twice[] = { 3, 3 };
-    opt.bag_ids = 2;
+    opt.ids_per_bag = 2;
     assert_ok(
         wte_gradcheck(&table, ids_of(twice, WTE_I64, 2), WTE_GRADCHECK_BAG, &opt, r, &n, &err),
         err);
@@ -359,7 +359,7 @@ static void ids_of_no_type_of_ids_are_refused(void **state)
     static const float w[] = { 1, 2, 3, 4 };
     static const int64_t ids[] = { 0, 1 };
     static const wte_dtype types[] = { WTE_DTYPE_NONE, WTE_F32, WTE_I16, WTE_U64 };
-    const wte_rows table = view_of(w, 2, 2, WTE_F32);
+    const wte_row_source table = view_of(w, 2, 2, WTE_F32);
     wte_gradcheck_result r[WTE_GRADCHECK_RESULTS];
     size_t n;
     for (int op = 0; op < OPS; op++) {
@@ -371,19 +371,19 @@ static void ids_of_no_type_of_ids_are_refused(void **state)
                      wte_dtype_name(types[k]));
             opt.targets = ids_of(NULL, WTE_I64, 0);
             assert_fails(wte_gradcheck(&table, ids_of(ids, types[k], 1), kind, &opt, r, &n, &err),
-                         err, WTE_E_ARGUMENT, WTE_NOWHERE, message);
+                         err, WTE_E_ARGUMENT, WTE_NO_INDEX, message);
             opt.targets = ids_of(ids, types[k], 1);
             assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 1), kind, &opt, r, &n, &err),
-                         err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_gradcheck: targets: ids of type");
+                         err, WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_gradcheck: targets: ids of type");
         }
         opt.targets = ids_of(NULL, WTE_I64, 2);
         assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 2), kind, &opt, r, &n, &err), err,
-                     WTE_E_ARGUMENT, WTE_NOWHERE, "targets: 2 ids, but no address of them");
+                     WTE_E_ARGUMENT, WTE_NO_INDEX, "targets: 2 ids, but no address of them");
         opt.targets.count = 0;
         opt.has_padding = 1;
         for (opt.padding_id = -1; opt.padding_id < 4; opt.padding_id += 3) /* -1, 2 */
             assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 2), kind, &opt, r, &n, &err),
-                         err, WTE_E_RANGE, WTE_NOWHERE, "has no row; there are 2 rows");
+                         err, WTE_E_RANGE, WTE_NO_INDEX, "has no row; there are 2 rows");
         opt.padding_id = 1;
         assert_ok(wte_gradcheck(&table, ids_of(ids, WTE_I64, 2), kind, &opt, r, &n, &err), err);
     }
@@ -395,7 +395,7 @@ static void bad_ids_and_sizes_are_refused(void **state)
     static const float w[] = { 1, 2, 3, NAN }, d_out[] = { 1, 2, NAN, 1 };
     static const int64_t ids[] = { 0, 2, 0 }, targets[] = { 0, -100, -1 }, ignored[] = { -100 };
     static int64_t many[257];
-    wte_rows table = view_of(w, 2, 2, WTE_F32);
+    wte_row_source table = view_of(w, 2, 2, WTE_F32);
     wte_gradcheck_options opt = WTE_GRADCHECK_OPTIONS_INIT;
     wte_gradcheck_result r[WTE_GRADCHECK_RESULTS];
     size_t n = 9;
@@ -404,15 +404,15 @@ static void bad_ids_and_sizes_are_refused(void **state)
                  WTE_E_RANGE, 1, "id 2 at position 1 has no row; there are 2");
     assert_int_equal(n, 0);
     assert_fails(wte_gradcheck(&table, ids_of(many, WTE_I64, 257), op, NULL, r, &n, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "257 ids, but gradients of at most 256");
+                 WTE_E_LIMIT, WTE_NO_INDEX, "257 ids, but gradients of at most 256");
     assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 0), op, NULL, r, &n, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "0 ids and 2 columns");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "0 ids and 2 columns");
     assert_fails(
         wte_gradcheck(&table, ids_of(ids, WTE_I64, 1), (wte_gradcheck_op)9, NULL, r, &n, &err), err,
-        WTE_E_ARGUMENT, WTE_NOWHERE, "no operation has the number 9");
+        WTE_E_ARGUMENT, WTE_NO_INDEX, "no operation has the number 9");
     opt.targets = ids_of(targets, WTE_I64, 2);
     assert_fails(wte_gradcheck(&table, ids_of(many, WTE_I64, 3), head, &opt, r, &n, &err), err,
-                 WTE_E_SHAPE, WTE_NOWHERE, "2 targets, but 3 ids");
+                 WTE_E_SHAPE, WTE_NO_INDEX, "2 targets, but 3 ids");
     opt.targets.count = 3;
     assert_fails(wte_gradcheck(&table, ids_of(many, WTE_I64, 3), head, &opt, r, &n, &err), err,
                  WTE_E_RANGE, 2, "target -1 at position 2");
@@ -420,7 +420,7 @@ static void bad_ids_and_sizes_are_refused(void **state)
     opt.d_out = d_out;
     opt.d_out_rows = 2;
     assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 1), op, &opt, r, &n, &err), err,
-                 WTE_E_SHAPE, WTE_NOWHERE, "d_out has 2 rows, but the output 1");
+                 WTE_E_SHAPE, WTE_NO_INDEX, "d_out has 2 rows, but the output 1");
     assert_fails(wte_gradcheck(&table, ids_of(many, WTE_I64, 2), op, &opt, r, &n, &err), err,
                  WTE_E_RANGE, 1, "row 1 of d_out has nan");
     opt.d_out = NULL;
@@ -432,19 +432,19 @@ static void bad_ids_and_sizes_are_refused(void **state)
     table.rows = 1;
     opt.targets = ids_of(ignored, WTE_I64, 1);
     assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 1), head, &opt, r, &n, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "every target is ignored");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "every target is ignored");
     opt.tolerance = -1;
     assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 1), op, &opt, r, &n, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "a tolerance of -1");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "a tolerance of -1");
     table.dtype = WTE_F8_E8M0;
     assert_fails(wte_gradcheck(&table, ids_of(ids, WTE_I64, 1), op, NULL, r, &n, &err), err,
-                 WTE_E_UNSUPPORTED, WTE_NOWHERE, "have no numbers");
-    const wte_rows vast = {
+                 WTE_E_UNSUPPORTED, WTE_NO_INDEX, "have no numbers");
+    const wte_row_source vast = {
         .rows = UINT64_C(1) << 40, .cols = 1, .dtype = WTE_F32, .read_rows = zeros
     };
     assert_fails(
         wte_gradcheck(&vast, ids_of(ids, WTE_I64, 1), WTE_GRADCHECK_TIED, NULL, r, &n, &err), err,
-        WTE_E_LIMIT, WTE_NOWHERE, "1 ids and 1099511627776 rows: their logits in f64");
+        WTE_E_LIMIT, WTE_NO_INDEX, "1 ids and 1099511627776 rows: their logits in f64");
 }
 
 static bool stop(void *ctx, uint64_t done, uint64_t total)
@@ -458,7 +458,7 @@ static void work_may_be_stopped(void **state)
     (void)state;
     float t[ROWS * COLS];
     fill(t, ROWS * COLS, 1);
-    const wte_rows table = view_of(t, ROWS, COLS, WTE_F32);
+    const wte_row_source table = view_of(t, ROWS, COLS, WTE_F32);
     for (int op = 0; op < OPS; op++) {
         bool sound = false;
         const wte_progress progress = { stop, &sound };
@@ -479,7 +479,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     float t[ROWS * COLS];
     fill(t, ROWS * COLS, 1);
-    const wte_rows table = view_of(t, ROWS, COLS, WTE_F32);
+    const wte_row_source table = view_of(t, ROWS, COLS, WTE_F32);
     for (int op = 0; op < OPS; op++) {
         wte_status status = WTE_E_MEMORY;
         for (size_t fail = 0; status != WTE_OK; fail++) {

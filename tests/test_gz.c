@@ -41,9 +41,9 @@ static void packed_word_vectors_are_read(void **state)
     check_values(&w, 2, 2, values);
     check_tokens(&w, tokens, 2);
     /* places are those of the text that was packed */
-    assert_ok(wte_file_row_place(w.f, 0, 1, &offset, &bytes, &err), err);
+    assert_ok(wte_file_row_offset(w.f, 0, 1, &offset, &bytes, &err), err);
     assert_int_equal(offset, 19);
-    assert_int_equal(wte_file_part_bytes(w.f, 0), sizeof text - 1);
+    assert_int_equal(wte_file_shard_bytes(w.f, 0), sizeof text - 1);
     free_words(&w);
 }
 
@@ -67,7 +67,7 @@ static void other_formats_are_read_from_a_packed_file_too(void **state)
     uint8_t npy[256], packed[256];
     wte_error err = { 0 };
     wte_file *f;
-    wte_rows rows;
+    wte_row_source rows;
     size_t n;
     const uint64_t shape[] = { 2, 2 };
     assert_ok(wte_npy_header(WTE_F32, shape, 2, (char *)npy, sizeof npy - 16, &n, &err), err);
@@ -77,10 +77,10 @@ static void other_formats_are_read_from_a_packed_file_too(void **state)
     test_write_file(path, packed, n);
     assert_ok(wte_file_open(path, NULL, &f, &err), err);
     assert_int_equal(wte_file_format(f), WTE_FORMAT_NPY);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
     assert_non_null(rows.data);
     assert_memory_equal(rows.data, values, sizeof values);
-    assert_string_equal(wte_file_part_path(f, 0), path);
+    assert_string_equal(wte_file_shard_path(f, 0), path);
     wte_file_free(f);
     test_scratch_remove(dir);
 }
@@ -204,7 +204,7 @@ static void short_rows_count_with_their_index(void **state)
     assert_in_range(bytes, 1, 9000);
     test_memory_init(&memory, SIZE_MAX);
     opt.allocator = &memory.allocator;
-    assert_fails(try_words(&w, packed, bytes, &opt, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(try_words(&w, packed, bytes, &opt, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "t.vec: gzip: 2400000 bytes of text and the index of its rows take more than "
                  "33554432 in memory");
     assert_non_null(strstr(err.message, "raise max_expansion"));

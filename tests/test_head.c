@@ -299,17 +299,18 @@ static void nothing_gives_nothing(void **state)
     wte_error err;
     float logit = 5;
     const float one[] = { 1, 2 };
-    const wte_rows none = { .cols = 2, .dtype = WTE_F32 };
-    const wte_rows some = {
+    const wte_row_source none = { .cols = 2, .dtype = WTE_F32 };
+    const wte_row_source some = {
         .rows = 1, .cols = 2, .dtype = WTE_F32, .data = one, .row_bytes = sizeof one
     };
-    const wte_rows empty = { .rows = 1, .dtype = WTE_F32, .data = one };
+    const wte_row_source empty = { .rows = 1, .dtype = WTE_F32, .data = one };
     const wte_hidden nobody = { .dtype = WTE_F32, .dim = 2 };
     const wte_hidden h = { .data = one, .dtype = WTE_F32, .n = 1, .dim = 2 };
     const wte_hidden no_dim = { .data = one, .dtype = WTE_F32, .n = 1 };
     assert_ok(wte_head_logits(&none, &h, NULL, NULL, 0, &err), err);
     assert_ok(wte_head_logits(&some, &nobody, NULL, NULL, 0, &err), err);
-    assert_ok(wte_head_chosen(&some, &h, (wte_ids){ .type = WTE_I64 }, NULL, NULL, 0, &err), err);
+    assert_ok(wte_head_logits_at(&some, &h, (wte_ids){ .type = WTE_I64 }, NULL, NULL, 0, &err),
+              err);
     assert_true(logit == 5);
     assert_ok(wte_head_logits(&empty, &no_dim, NULL, &logit, 0, &err), err);
     assert_true(logit == 0); /* a sum of nothing */
@@ -325,7 +326,7 @@ static const float chain_hidden[] = { 1, 2, 8, -4 };
 static void run_chain(const wte_head_options *opt, float out[6])
 {
     wte_error err;
-    const wte_rows rows = {
+    const wte_row_source rows = {
         .rows = 3, .cols = 2, .dtype = WTE_F32, .data = chain_rows, .row_bytes = 8
     };
     const wte_hidden hidden = { .data = chain_hidden, .dtype = WTE_F32, .n = 2, .dim = 2 };
@@ -343,7 +344,7 @@ static void cohere_multiplies_logits(void **state)
     (void)state;
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
     float got[6];
-    opt.chain.times = 0.0625f; /* logit_scale */
+    opt.chain.scale = 0.0625f; /* logit_scale */
     run_chain(&opt, got);
     expect(got, (float[]){ 11 * 0.0625f, 0, 0, 0.5f, -0.625f, 0 }, 6);
 }
@@ -353,7 +354,7 @@ static void granite_divides_logits(void **state)
     (void)state;
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
     float got[6];
-    opt.chain.over = 12; /* logits_scaling: a division, not a product with 1 / 12 */
+    opt.chain.divisor = 12; /* logits_scaling: a division, not a product with 1 / 12 */
     run_chain(&opt, got);
     expect(got, (float[]){ 11.0f / 12, 0, 0, 8.0f / 12, -10.0f / 12, 0 }, 6);
 }
@@ -363,7 +364,7 @@ static void minicpm_divides_hidden(void **state)
     (void)state;
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
     float got[6];
-    opt.chain.hidden_over = 9; /* hidden_size 2304 / dim_model_base 256 */
+    opt.chain.hidden_divisor = 9; /* hidden_size 2304 / dim_model_base 256 */
     run_chain(&opt, got);
     const float a = 1.0f / 9, b = 2.0f / 9, c = 8.0f / 9, d = -4.0f / 9;
     expect(got,
@@ -376,7 +377,7 @@ static void tied_t5_multiplies_hidden(void **state)
     (void)state;
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
     float got[6];
-    opt.chain.hidden_times = 0.03125f; /* 1024^-0.5 */
+    opt.chain.hidden_scale = 0.03125f; /* 1024^-0.5 */
     run_chain(&opt, got);
     expect(got, (float[]){ 11 * 0.03125f, 0, 0, 0.25f, -0.3125f, 0 }, 6);
 }
@@ -388,7 +389,7 @@ static void gemma_2_caps_logits(void **state)
     float got[6];
     const double exact[] = { 30 * tanh(11.0 / 30),  0, 0, 30 * tanh(8.0 / 30),
                              30 * tanh(-10.0 / 30), 0 };
-    opt.chain.cap = 30;
+    opt.chain.softcap = 30;
     run_chain(&opt, got);
     for (size_t i = 0; i < 6; i++)
         assert_true(fabs((double)got[i] - exact[i]) <= 5 * 0x1p-24 * fabs(exact[i]));
@@ -402,16 +403,17 @@ static void the_chain_has_the_stated_order(void **state)
     float got[6];
     opt.bias = bias;
     opt.bias_dtype = WTE_F32;
-    opt.chain = (wte_chain){ .hidden_times = 2, .hidden_over = 4, .times = 3, .over = 2 };
+    opt.chain =
+        (wte_logit_transform){ .hidden_scale = 2, .hidden_divisor = 4, .scale = 3, .divisor = 2 };
     run_chain(&opt, got); /* hidden halved, bias, * 3, / 2 */
     expect(got,
            (float[]){ (5.5f + 0.5f) * 1.5f, -2 * 1.5f, 3 * 1.5f, (4 + 0.5f) * 1.5f, (-5 - 2) * 1.5f,
                       3 * 1.5f },
            6);
-    opt.chain.cap = 1e6f; /* far from it, tanh is its argument */
+    opt.chain.softcap = 1e6f; /* far from it, tanh is its argument */
     run_chain(&opt, got);
     assert_true(fabsf(got[0] - 9) < 1e-4f && fabsf(got[4] + 10.5f) < 1e-4f);
-    opt.chain = (wte_chain){ .cap = 0.25f };
+    opt.chain = (wte_logit_transform){ .softcap = 0.25f };
     run_chain(&opt, got); /* the bias comes before the cap: -2 is capped, not -0.25 - 2 */
     assert_true(fabsf(got[1] + 0.25f) < 1e-4f);
 }
@@ -464,7 +466,7 @@ static void the_cap_does_not_lift_what_is_masked(void **state)
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
     float got[6];
     opt.n_valid = 1;
-    opt.chain.cap = 30;
+    opt.chain.softcap = 30;
     run_chain(&opt, got);
     assert_true(got[1] == -INFINITY && got[2] == -INFINITY);
 }
@@ -491,15 +493,15 @@ static void chosen_rows_have_their_logits(void **state)
         head_table_make(&t, sorts[i / 6].dtype, sorts[i / 6].block, ROWS, DIM, 0);
         head_table reader = read_only(&t);
         reader.rows.ctx = &t;
-        const wte_rows *rows = i % 2 ? &reader.rows : &t.rows;
+        const wte_row_source *rows = i % 2 ? &reader.rows : &t.rows;
         const wte_ids list = { .data = ids, .type = WTE_I32, .count = IDS };
         assert_ok(wte_head_logits(rows, &hidden, &opt, all, 0, &err), err);
-        assert_ok(wte_head_chosen(rows, &hidden, list, &opt, some, 0, &err), err);
+        assert_ok(wte_head_logits_at(rows, &hidden, list, &opt, some, 0, &err), err);
         for (size_t k = 0; k < hidden.n; k++)
             for (size_t j = 0; j < IDS; j++)
                 assert_true(same_bits(&some[k * IDS + j], &all[k * ROWS + (size_t)ids[j]], 1));
         opt.precision = WTE_PRECISION_FAST;
-        assert_ok(wte_head_chosen(rows, &hidden, list, &opt, some, 0, &err), err);
+        assert_ok(wte_head_logits_at(rows, &hidden, list, &opt, some, 0, &err), err);
         assert_true(fabsf(some[3] - all[ids[3]]) <=
                     1e-4f + (float)fast_bound(&t, (size_t)ids[3], h));
         head_table_free(&t);

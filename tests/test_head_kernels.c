@@ -194,13 +194,14 @@ static void slopes_are_the_same_on_every_set(void **state)
         for (int cap = 0; cap < 2; cap++) {
             float expected[2 * LONGEST + 3];
             arrays a = make_arrays(2 * n + 3, n, 20);
-            wte__slopes job = { expected, n + 3, n, 2, minus, scale, 0.01f, cap ? 1 / 30.0f : 0 };
+            wte__softmax_grad job = { expected, n + 3, n,     2,
+                                      minus,    scale, 0.01f, cap ? 1 / 30.0f : 0 };
             memcpy(expected, a.x, a.n * sizeof *expected);
-            sets[0]->softmax_slopes(&job);
+            sets[0]->softmax_grad(&job);
             for (size_t s = 0; s < n_sets; s++) {
                 memcpy(a.out, a.x, a.n * sizeof *a.out);
                 job.x = a.out;
-                sets[s]->softmax_slopes(&job);
+                sets[s]->softmax_grad(&job);
                 assert_same(a.out, expected, a.n, sets[s]->isa, n);
             }
             const double x = (double)a.x[n + 3], part = x / 30;
@@ -221,7 +222,7 @@ static void what_reaches_a_bound_is_picked(void **state)
             if (n > 5) a.x[5] = INFINITY;
             if (n > 6) a.x[6] = -INFINITY;
             for (size_t j = 7; j < n; j += 9) a.x[j] = 1.5f;
-            const size_t found = sets[s]->pick_f32(a.x, n, 1.5f, at);
+            const size_t found = sets[s]->select_ge_f32(a.x, n, 1.5f, at);
             size_t expected = 0;
             for (size_t j = 0; j < n; j++) {
                 if (!(a.x[j] >= 1.5f)) continue;
@@ -230,7 +231,7 @@ static void what_reaches_a_bound_is_picked(void **state)
                 expected++;
             }
             assert_int_equal(found, expected);
-            assert_int_equal(sets[s]->pick_f32(a.x, n, NAN, at), 0);
+            assert_int_equal(sets[s]->select_ge_f32(a.x, n, NAN, at), 0);
             free_arrays(&a);
         }
 }
@@ -317,8 +318,8 @@ static void nothing_to_do_touches_nothing(void **state)
     for (size_t s = 0; s < n_sets; s++) {
         sets[s]->exp_f32(NULL, NULL, NULL, 1, 0);
         sets[s]->softmax_sums(&(wte__softmax){ .n = 3 });
-        sets[s]->softmax_slopes(&(wte__slopes){ .n = 3 });
-        assert_int_equal(sets[s]->pick_f32(NULL, 0, 0, NULL), 0);
+        sets[s]->softmax_grad(&(wte__softmax_grad){ .n = 3 });
+        assert_int_equal(sets[s]->select_ge_f32(NULL, 0, 0, NULL), 0);
         sets[s]->outer_f32(&(wte__outer){ .rows = 0, .cols = 4, .steps = 1, .group = 1 });
         sets[s]->outer_f32(&(wte__outer){ .rows = 4, .cols = 0, .steps = 1, .group = 1 });
     }

@@ -4,9 +4,9 @@
 
 static const float numbers[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
-static wte_rows table_of(uint64_t rows, uint64_t cols)
+static wte_row_source table_of(uint64_t rows, uint64_t cols)
 {
-    return (wte_rows){
+    return (wte_row_source){
         .rows = rows, .cols = cols, .dtype = WTE_F32, .data = numbers, .row_bytes = cols * 4
     };
 }
@@ -16,25 +16,26 @@ static wte_hidden hidden_of(uint64_t n, uint64_t dim)
 }
 
 /* The same refusal from all functions that check. */
-static void refuses(const wte_rows *table, const wte_hidden *hidden, const wte_head_options *opt,
-                    wte_status status, const char *part)
+static void refuses(const wte_row_source *table, const wte_hidden *hidden,
+                    const wte_head_options *opt, wte_status status, const char *part)
 {
     float out[64];
     uint64_t least, best;
     const int32_t id = 0;
     const wte_ids ids = { .data = &id, .type = WTE_I32, .count = 1 };
     wte_error err;
-    assert_fails(wte_head_logits(table, hidden, opt, out, 0, &err), err, status, WTE_NOWHERE, part);
-    assert_fails(wte_head_chosen(table, hidden, ids, opt, out, 0, &err), err, status, WTE_NOWHERE,
+    assert_fails(wte_head_logits(table, hidden, opt, out, 0, &err), err, status, WTE_NO_INDEX,
                  part);
-    assert_fails(wte_head_need(table, hidden, opt, &least, &best, &err), err, status, WTE_NOWHERE,
-                 part);
+    assert_fails(wte_head_logits_at(table, hidden, ids, opt, out, 0, &err), err, status,
+                 WTE_NO_INDEX, part);
+    assert_fails(wte_head_workspace_size(table, hidden, opt, &least, &best, &err), err, status,
+                 WTE_NO_INDEX, part);
 }
 
 static void shapes_and_types_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
-    wte_rows t = table_of(2, 2);
+    wte_row_source t = table_of(2, 2);
     wte_hidden h = hidden_of(1, 3);
     refuses(&t, &h, NULL, WTE_E_SHAPE, "hidden vectors have 3 numbers, but the table's rows 2");
     h = hidden_of(1, 2);
@@ -59,7 +60,7 @@ static void shapes_and_types_that_do_not_fit_are_refused(void **state)
 static void options_that_mean_nothing_are_refused(void **state)
 {
     (void)state;
-    const wte_rows t = table_of(2, 2);
+    const wte_row_source t = table_of(2, 2);
     const wte_hidden h = hidden_of(1, 2);
     const wte_head_options init = WTE_HEAD_OPTIONS_INIT;
     static const char *const names[] = { "chain.hidden_times is inf", "chain.hidden_over is inf",
@@ -67,15 +68,15 @@ static void options_that_mean_nothing_are_refused(void **state)
                                          "chain.cap is inf" };
     for (size_t i = 0; i < 5; i++) {
         wte_head_options opt = init;
-        float *const at[] = { &opt.chain.hidden_times, &opt.chain.hidden_over, &opt.chain.times,
-                              &opt.chain.over, &opt.chain.cap };
+        float *const at[] = { &opt.chain.hidden_scale, &opt.chain.hidden_divisor, &opt.chain.scale,
+                              &opt.chain.divisor, &opt.chain.softcap };
         *at[i] = INFINITY;
         refuses(&t, &h, &opt, WTE_E_ARGUMENT, names[i]);
         *at[i] = NAN;
         refuses(&t, &h, &opt, WTE_E_ARGUMENT, "nan");
     }
     wte_head_options opt = init;
-    opt.chain.cap = -1;
+    opt.chain.softcap = -1;
     refuses(&t, &h, &opt, WTE_E_ARGUMENT, "chain.cap is -1");
     opt = init;
     opt.bias = numbers;
@@ -92,48 +93,48 @@ static void options_that_mean_nothing_are_refused(void **state)
 static void logits_need_a_place(void **state)
 {
     (void)state;
-    const wte_rows t = table_of(2, 2);
+    const wte_row_source t = table_of(2, 2);
     wte_hidden h = hidden_of(2, 2);
     wte_error err;
     float out[8];
     uint64_t need;
-    assert_fails(wte_head_logits(&t, &h, NULL, NULL, 0, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_head_logits(&t, &h, NULL, NULL, 0, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "no address for the logits");
-    assert_fails(wte_head_logits(&t, &h, NULL, out, 4, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_head_logits(&t, &h, NULL, out, 4, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "rows of logits lie 4 bytes apart, but one takes 8");
-    assert_fails(wte_head_logits(&t, &h, NULL, out, 10, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_head_logits(&t, &h, NULL, out, 10, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "floats lie at multiples of 4");
     h = hidden_of(UINT64_C(1) << 59, 0);
-    const wte_rows wide = { .rows = UINT64_C(1) << 40, .dtype = WTE_F32, .data = numbers };
-    assert_fails(wte_head_logits(&wide, &h, NULL, out, 0, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    const wte_row_source wide = { .rows = UINT64_C(1) << 40, .dtype = WTE_F32, .data = numbers };
+    assert_fails(wte_head_logits(&wide, &h, NULL, out, 0, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "logits are more than memory can hold");
     h = hidden_of(2, 2);
-    assert_fails(wte_head_need(&t, &h, NULL, NULL, &need, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                 "wte_head_need: least");
-    assert_fails(wte_head_need(&t, &h, NULL, &need, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                 "wte_head_need: best");
+    assert_fails(wte_head_workspace_size(&t, &h, NULL, NULL, &need, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "wte_head_workspace_size: least");
+    assert_fails(wte_head_workspace_size(&t, &h, NULL, &need, NULL, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "wte_head_workspace_size: best");
 }
 
 static void ids_outside_the_table_are_refused(void **state)
 {
     (void)state;
-    const wte_rows t = table_of(2, 2);
+    const wte_row_source t = table_of(2, 2);
     const wte_hidden h = hidden_of(1, 2);
     const int64_t ids[] = { 1, 0, -1, 2 };
     float out[4];
     wte_error err;
     wte_ids list = { .data = ids, .type = WTE_I64, .count = 3 };
-    assert_fails(wte_head_chosen(&t, &h, list, NULL, out, 0, &err), err, WTE_E_RANGE, 2,
+    assert_fails(wte_head_logits_at(&t, &h, list, NULL, out, 0, &err), err, WTE_E_RANGE, 2,
                  "id -1 at position 2 is out of range: the table has 2 rows");
     list = (wte_ids){ .data = ids + 3, .type = WTE_I64, .count = 1 };
-    assert_fails(wte_head_chosen(&t, &h, list, NULL, out, 0, &err), err, WTE_E_RANGE, 0,
+    assert_fails(wte_head_logits_at(&t, &h, list, NULL, out, 0, &err), err, WTE_E_RANGE, 0,
                  "id 2 at position 0");
     list.type = WTE_F32;
-    assert_fails(wte_head_chosen(&t, &h, list, NULL, out, 0, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "ids of type f32, but ids are u16, i32, u32 or i64");
+    assert_fails(wte_head_logits_at(&t, &h, list, NULL, out, 0, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "ids of type f32, but ids are u16, i32, u32 or i64");
     list = (wte_ids){ .type = WTE_I64, .count = 1 };
-    assert_fails(wte_head_chosen(&t, &h, list, NULL, out, 0, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "head: ids");
+    assert_fails(wte_head_logits_at(&t, &h, list, NULL, out, 0, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "head: ids");
 }
 
 /* Work memory -----------------------------------------------------------------------------------
@@ -164,7 +165,7 @@ static wte_head_options all_options(const sort *s, const float *bias)
 {
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
     opt.precision = s->precision;
-    opt.chain.hidden_times = 0.5f;
+    opt.chain.hidden_scale = 0.5f;
     opt.bias = bias;
     opt.bias_dtype = WTE_F32;
     return opt;
@@ -184,7 +185,7 @@ static void the_budget_is_kept_and_less_is_refused(void **state)
         const wte_hidden hidden = head_hidden(&h, sorts[i].n, DIM);
         wte_head_options opt = all_options(&sorts[i], bias);
         assert_ok(wte_pool_create(i % 2 ? 3 : 1, &opt.pool, &err), err);
-        assert_ok(wte_head_need(&t.rows, &hidden, &opt, &least, &best, &err), err);
+        assert_ok(wte_head_workspace_size(&t.rows, &hidden, &opt, &least, &best, &err), err);
         assert_true(least < best);
         test_memory_init(&m, SIZE_MAX);
         opt.allocator = &m.allocator;
@@ -201,12 +202,12 @@ static void the_budget_is_kept_and_less_is_refused(void **state)
         }
         opt.work_bytes = 1;
         assert_fails(wte_head_logits(&t.rows, &hidden, &opt, got, 0, &err), err, WTE_E_LIMIT,
-                     WTE_NOWHERE, "head: 1 bytes of work memory, but ");
+                     WTE_NO_INDEX, "head: 1 bytes of work memory, but ");
         const uint64_t needed = strtoull(err.message + 34, NULL, 10);
         assert_true(needed > 1 && needed <= least); /* which is for all functions of heads */
         opt.work_bytes = needed - 1;
         assert_fails(wte_head_logits(&t.rows, &hidden, &opt, got, 0, &err), err, WTE_E_LIMIT,
-                     WTE_NOWHERE, "bytes of work memory, but");
+                     WTE_NO_INDEX, "bytes of work memory, but");
         opt.work_bytes = needed;
         assert_ok(wte_head_logits(&t.rows, &hidden, &opt, got, 0, &err), err);
         assert_int_equal(m.live, 0);
@@ -237,15 +238,16 @@ static void chosen_rows_keep_the_budget(void **state)
         wte_head_options opt = all_options(&sorts[i], NULL);
         test_memory_init(&m, SIZE_MAX);
         opt.allocator = &m.allocator;
-        assert_ok(wte_head_need(&t.rows, &hidden, &opt, &opt.work_bytes, &best, &err), err);
+        assert_ok(wte_head_workspace_size(&t.rows, &hidden, &opt, &opt.work_bytes, &best, &err),
+                  err);
         assert_ok(wte_head_logits(&t.rows, &hidden, &opt, all, 0, &err), err);
         m.peak_bytes = 0;
-        assert_ok(wte_head_chosen(&t.rows, &hidden, ids, &opt, out, 0, &err), err);
+        assert_ok(wte_head_logits_at(&t.rows, &hidden, ids, &opt, out, 0, &err), err);
         assert_true(m.peak_bytes > 0 && m.peak_bytes <= opt.work_bytes);
         for (size_t k = 0; k < CHOSEN; k++) assert_memory_equal(out + k, all + list[k], 4);
         opt.work_bytes = 1;
-        assert_fails(wte_head_chosen(&t.rows, &hidden, ids, &opt, out, 0, &err), err, WTE_E_LIMIT,
-                     WTE_NOWHERE, "head: 1 bytes of work memory, but ");
+        assert_fails(wte_head_logits_at(&t.rows, &hidden, ids, &opt, out, 0, &err), err,
+                     WTE_E_LIMIT, WTE_NO_INDEX, "head: 1 bytes of work memory, but ");
         head_table_free(&t);
     }
     free(list);
@@ -259,7 +261,7 @@ static void what_cannot_be_counted_is_over_every_budget(void **state)
 {
     (void)state;
     const uint64_t dim = UINT64_C(1) << 60;
-    const wte_rows table = {
+    const wte_row_source table = {
         .rows = 1, .cols = dim, .dtype = WTE_F32, .data = numbers, .row_bytes = dim * 4
     };
     const wte_hidden hidden = { .data = numbers, .dtype = WTE_F16, .n = 1, .dim = dim };
@@ -267,10 +269,10 @@ static void what_cannot_be_counted_is_over_every_budget(void **state)
     /* behind all of the table, and never written */
     float *out = (float *)(UINTPTR_MAX / 4 * 4 - 64);
     wte_error err;
-    assert_ok(wte_head_need(&table, &hidden, NULL, &least, &best, &err), err);
+    assert_ok(wte_head_workspace_size(&table, &hidden, NULL, &least, &best, &err), err);
     assert_true(least >= dim * 4);
     assert_fails(wte_head_logits(&table, &hidden, NULL, out, 0, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "bytes of work memory, but");
+                 WTE_NO_INDEX, "bytes of work memory, but");
 }
 
 static void every_allocation_may_fail(void **state)
@@ -293,7 +295,7 @@ static void every_allocation_may_fail(void **state)
             test_memory_init(&m, fail_at);
             opt.allocator = &m.allocator;
             const wte_status status =
-                i % 2 ? wte_head_chosen(&t.rows, &hidden, list, &opt, out, 0, &err)
+                i % 2 ? wte_head_logits_at(&t.rows, &hidden, list, &opt, out, 0, &err)
                       : wte_head_logits(&t.rows, &hidden, &opt, out, 0, &err);
             assert_int_equal(m.live, 0);
             if (status == WTE_OK) break;
@@ -327,7 +329,9 @@ static void a_row_that_cannot_be_read_is_reported(void **state)
 {
     (void)state;
     enum { LONG = 4096, MANY = 200 }; /* 24 rows a tile */
-    const wte_rows table = { .rows = MANY, .cols = LONG, .dtype = WTE_F32, .read_rows = fail_rows };
+    const wte_row_source table = {
+        .rows = MANY, .cols = LONG, .dtype = WTE_F32, .read_rows = fail_rows
+    };
     float *h, *out = head_alloc(MANY * sizeof *out);
     const wte_hidden hidden = head_hidden(&h, 1, LONG);
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;

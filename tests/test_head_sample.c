@@ -3,7 +3,7 @@
 #include "head_cases.h"
 
 #include "base/limits.h"
-#include "head/philox.h"
+#include "num/philox.h"
 
 static wte_error err;
 
@@ -188,7 +188,7 @@ static void top_p_ends_at_the_rank_that_reaches_it(void **state)
     for (size_t i = 0; i < DRAWS; i++) vectors[i] = 0.25f;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const uint64_t n = sizes[s], step = n <= 100 ? 1 : n / 10;
-        const wte_rows table = {
+        const wte_row_source table = {
             .data = ones, .rows = n, .cols = 1, .row_bytes = sizeof *ones, .dtype = WTE_F32
         };
         const wte_hidden hidden = {
@@ -218,7 +218,7 @@ static void temperature_zero_takes_the_largest(void **state)
     how.temperature = 0;
     c.w[3] = NAN; /* row 0 ranks last */
     assert_ok(wte_head_sample(&c.table, &c.hidden, NULL, &how, ids, &err), err);
-    assert_ok(wte_head_top(&c.table, &c.hidden, NULL, 1, top, NULL, &err), err);
+    assert_ok(wte_head_topk(&c.table, &c.hidden, NULL, 1, top, NULL, &err), err);
     for (size_t i = 0; i < 50; i++) assert_true(ids[i] == top[i].id && ids[i] != 0);
     head_case_free(&c);
 }
@@ -294,19 +294,19 @@ static void bad_calls_are_refused(void **state)
     wte_sample_options how = init;
     for (size_t i = 0; i < 4; i++) {
         how.temperature = temperatures[i];
-        refuse(&c, &how, WTE_E_ARGUMENT, WTE_NOWHERE, "a temperature of ");
+        refuse(&c, &how, WTE_E_ARGUMENT, WTE_NO_INDEX, "a temperature of ");
     }
     how = init;
     how.top_p = 1.5;
-    refuse(&c, &how, WTE_E_ARGUMENT, WTE_NOWHERE, "top_p is 1.5, but a share is from 0 to 1");
+    refuse(&c, &how, WTE_E_ARGUMENT, WTE_NO_INDEX, "top_p is 1.5, but a share is from 0 to 1");
     how = init;
     how.min_p = NAN;
-    refuse(&c, &how, WTE_E_ARGUMENT, WTE_NOWHERE, "min_p is nan");
+    refuse(&c, &how, WTE_E_ARGUMENT, WTE_NO_INDEX, "min_p is nan");
     how = init;
     how.top_k = WTE_LIMIT_TOP + 1;
-    refuse(&c, &how, WTE_E_LIMIT, WTE_NOWHERE, "top_k is 65537, but at most 65536");
+    refuse(&c, &how, WTE_E_LIMIT, WTE_NO_INDEX, "top_k is 65537, but at most 65536");
     assert_fails(wte_head_sample(&c.table, &c.hidden, NULL, NULL, NULL, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "wte_head_sample: ids is NULL");
+                 WTE_NO_INDEX, "wte_head_sample: ids is NULL");
     c.h[0] = 1;
     c.h[1] = NAN;
     refuse(&c, NULL, WTE_E_ARGUMENT, 1, "hidden vector 1 has logits that are NaN or infinity");
@@ -333,7 +333,7 @@ static void memory_is_what_was_said_and_may_fail(void **state)
         uint64_t ids[3], least, best;
         how.top_p = way == 1 ? 0.5 : 0;
         how.top_k = way == 2 ? 5 : 0;
-        assert_ok(wte_head_need(&c.table, &c.hidden, &opt, &least, &best, &err), err);
+        assert_ok(wte_head_workspace_size(&c.table, &c.hidden, &opt, &least, &best, &err), err);
         for (size_t i = 0; status != WTE_OK; i++) {
             test_memory memory;
             test_memory_init(&memory, i);

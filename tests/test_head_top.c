@@ -39,7 +39,7 @@ static void check_vector(const float *logits, uint64_t rows, uint64_t taking, co
     const double lse = head_lse(logits, rows, 1);
     for (uint32_t i = 0; i < k; i++) {
         if (i >= taking) {
-            assert_true(got[i].id == WTE_NOWHERE && got[i].logit == -INFINITY);
+            assert_true(got[i].id == WTE_NO_INDEX && got[i].logit == -INFINITY);
             assert_true(got[i].logprob == -INFINITY);
             continue;
         }
@@ -56,17 +56,17 @@ static void check_vector(const float *logits, uint64_t rows, uint64_t taking, co
 static void check_case(const head_case *c, wte_head_options *opt, uint32_t k, uint64_t taking)
 {
     wte_ranked *out = malloc((size_t)(c->n * k + 1) * sizeof *out);
-    wte_head_sums *sums = malloc((size_t)(c->n + 1) * sizeof *sums);
+    wte_softmax_stats *sums = malloc((size_t)(c->n + 1) * sizeof *sums);
     float *logits = head_logits(c, opt);
     assert_true(out && sums);
-    assert_ok(wte_head_top(&c->table, &c->hidden, opt, k, out, sums, &err), err);
+    assert_ok(wte_head_topk(&c->table, &c->hidden, opt, k, out, sums, &err), err);
     for (uint64_t i = 0; i < c->n; i++) {
         const float *x = logits + i * c->rows;
         check_vector(x, c->rows, taking, out + i * k, k);
         float most = -INFINITY;
         for (uint64_t r = 0; r < c->rows; r++) most = x[r] > most ? x[r] : most;
-        assert_true(sums[i].most == most && sums[i].not_finite == 0);
-        if (taking) assert_float_equal(sums[i].lse, (float)head_lse(x, c->rows, 1), 2e-5f);
+        assert_true(sums[i].max_logit == most && sums[i].not_finite == 0);
+        if (taking) assert_float_equal(sums[i].logsumexp, (float)head_lse(x, c->rows, 1), 2e-5f);
     }
     free(out);
     free(sums);
@@ -124,9 +124,9 @@ static void masked_rows_take_their_share(void **state)
     float *logits = head_logits(&c, NULL);
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
     opt.valid = bits;
-    wte_head_sums sums[3];
+    wte_softmax_stats sums[3];
     wte_ranked out[3 * 5];
-    assert_ok(wte_head_top(&c.table, &c.hidden, &opt, 5, out, sums, &err), err);
+    assert_ok(wte_head_topk(&c.table, &c.hidden, &opt, 5, out, sums, &err), err);
     for (uint64_t i = 0; i < 3; i++) {
         double in = 0, all = 0, best = -(double)INFINITY;
         for (uint64_t r = 0; r < 6000; r++) {
@@ -135,8 +135,8 @@ static void masked_rows_take_their_share(void **state)
             if (r % 3) in += exp(x);
             if (r % 3) best = fmax(best, x);
         }
-        assert_float_equal(sums[i].masked, (float)(1 - in / all), 1e-5f);
-        assert_float_equal(sums[i].lse, (float)log(in), 2e-5f);
+        assert_float_equal(sums[i].masked_prob, (float)(1 - in / all), 1e-5f);
+        assert_float_equal(sums[i].logsumexp, (float)log(in), 2e-5f);
         assert_true(out[i * 5].id % 3 != 0 && (double)out[i * 5].logit == best);
     }
     free(logits);
@@ -150,16 +150,17 @@ static void a_head_without_rows_has_nothing(void **state)
     const uint8_t none = 0;
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
     wte_ranked out[2];
-    wte_head_sums sums;
+    wte_softmax_stats sums;
     opt.valid = &none;
-    assert_ok(wte_head_top(&c.table, &c.hidden, &opt, 2, out, &sums, &err), err);
-    assert_true(out[0].id == WTE_NOWHERE && out[1].id == WTE_NOWHERE);
-    assert_true(sums.most == -INFINITY && sums.lse == -INFINITY && sums.masked == 1);
+    assert_ok(wte_head_topk(&c.table, &c.hidden, &opt, 2, out, &sums, &err), err);
+    assert_true(out[0].id == WTE_NO_INDEX && out[1].id == WTE_NO_INDEX);
+    assert_true(sums.max_logit == -INFINITY && sums.logsumexp == -INFINITY &&
+                sums.masked_prob == 1);
     c.table.rows = 0;
-    assert_ok(wte_head_top(&c.table, &c.hidden, NULL, 2, out, &sums, &err), err);
-    assert_true(out[0].id == WTE_NOWHERE && sums.lse == -INFINITY && sums.masked == 0);
+    assert_ok(wte_head_topk(&c.table, &c.hidden, NULL, 2, out, &sums, &err), err);
+    assert_true(out[0].id == WTE_NO_INDEX && sums.logsumexp == -INFINITY && sums.masked_prob == 0);
     c.hidden.n = 0;
-    assert_ok(wte_head_top(&c.table, &c.hidden, NULL, 2, NULL, NULL, &err), err);
+    assert_ok(wte_head_topk(&c.table, &c.hidden, NULL, 2, NULL, NULL, &err), err);
     head_case_free(&c);
 }
 
@@ -172,11 +173,11 @@ static void what_is_not_finite_ranks_last(void **state)
     memcpy(c.w, logits, sizeof logits);
     c.h[0] = 1;
     wte_ranked out[8];
-    wte_head_sums sums;
-    assert_ok(wte_head_top(&c.table, &c.hidden, NULL, 8, out, &sums, &err), err);
-    const uint64_t expected[] = { 5, 2, 4, 1, 0, 6, 3, WTE_NOWHERE };
+    wte_softmax_stats sums;
+    assert_ok(wte_head_topk(&c.table, &c.hidden, NULL, 8, out, &sums, &err), err);
+    const uint64_t expected[] = { 5, 2, 4, 1, 0, 6, 3, WTE_NO_INDEX };
     for (size_t i = 0; i < 8; i++) assert_true(out[i].id == expected[i]);
-    assert_true(sums.not_finite == 3 && sums.most == 5 && isnan(sums.lse));
+    assert_true(sums.not_finite == 3 && sums.max_logit == 5 && isnan(sums.logsumexp));
     assert_true(isnan(out[0].logprob));
     head_case_free(&c);
 }
@@ -190,14 +191,14 @@ static void many_that_are_not_finite_are_counted(void **state)
     c.h[0] = c.h[1] = 1;
     for (uint32_t k = 1; k <= 100; k += 33) {
         wte_ranked out[200];
-        wte_head_sums sums[2];
-        assert_ok(wte_head_top(&c.table, &c.hidden, NULL, k, out, sums, &err), err);
+        wte_softmax_stats sums[2];
+        assert_ok(wte_head_topk(&c.table, &c.hidden, NULL, k, out, sums, &err), err);
         for (uint32_t i = 0; i < k; i++) assert_true(out[k + i].id == 19999 - i);
-        assert_true(sums[1].not_finite == 15000 && sums[1].most == 19999);
+        assert_true(sums[1].not_finite == 15000 && sums[1].max_logit == 19999);
     }
     for (uint64_t r = 0; r < c.rows; r++) c.w[r] = r == 300 ? 1 : -INFINITY;
     wte_ranked out[6];
-    assert_ok(wte_head_top(&c.table, &c.hidden, NULL, 3, out, NULL, &err), err);
+    assert_ok(wte_head_topk(&c.table, &c.hidden, NULL, 3, out, NULL, &err), err);
     assert_true(out[0].id == 300 && out[1].id == 0 && out[2].id == 1);
     assert_true(out[0].logprob == 0 && out[1].logprob == -INFINITY);
     head_case_free(&c);
@@ -208,16 +209,17 @@ static void threads_and_memory_change_no_bit(void **state)
     (void)state;
     head_case c = head_case_make(30000, 20, 130, 17);
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
-    const size_t bytes = c.n * 20 * sizeof(wte_ranked), sums_bytes = c.n * sizeof(wte_head_sums);
+    const size_t bytes = c.n * 20 * sizeof(wte_ranked),
+                 sums_bytes = c.n * sizeof(wte_softmax_stats);
     wte_ranked *one = malloc(bytes), *other = malloc(bytes);
-    wte_head_sums *sums = malloc(2 * sums_bytes);
+    wte_softmax_stats *sums = malloc(2 * sums_bytes);
     assert_true(one && other && sums);
     opt.n_valid = 29000;
-    assert_ok(wte_head_top(&c.table, &c.hidden, &opt, 20, one, sums, &err), err);
+    assert_ok(wte_head_topk(&c.table, &c.hidden, &opt, 20, one, sums, &err), err);
     for (uint32_t threads = 1; threads <= 8; threads *= 2) {
         assert_ok(wte_pool_create(threads, &opt.pool, &err), err);
         opt.work_bytes = threads == 4 ? 2000000 * threads : 0;
-        assert_ok(wte_head_top(&c.table, &c.hidden, &opt, 20, other, sums + c.n, &err), err);
+        assert_ok(wte_head_topk(&c.table, &c.hidden, &opt, 20, other, sums + c.n, &err), err);
         assert_memory_equal(one, other, bytes);
         assert_memory_equal(sums, sums + c.n, sums_bytes);
         wte_pool_free(opt.pool);
@@ -243,7 +245,8 @@ static void types_and_chain_are_those_of_the_logits(void **state)
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
     opt.bias = bias;
     opt.bias_dtype = WTE_F32;
-    opt.chain = (wte_chain){ .hidden_times = 0.5f, .times = 3, .over = 1.5f, .cap = 4 };
+    opt.chain =
+        (wte_logit_transform){ .hidden_scale = 0.5f, .scale = 3, .divisor = 1.5f, .softcap = 4 };
     check_case(&c, &opt, 30, c.rows);
     head_case_free(&c);
 }
@@ -254,7 +257,7 @@ static void log_probabilities_of_targets(void **state)
     head_case c = head_case_make(5000, 24, 90, 31);
     int32_t targets[90];
     float logprob[90];
-    wte_head_sums sums[90];
+    wte_softmax_stats sums[90];
     float *logits = head_logits(&c, NULL);
     for (int32_t i = 0; i < 90; i++) targets[i] = i * 55;
     const wte_ids ids = { .data = targets, .type = WTE_I32, .count = 90 };
@@ -263,7 +266,7 @@ static void log_probabilities_of_targets(void **state)
         const float *x = logits + i * 5000;
         const double lse = head_lse(x, 5000, 1);
         assert_float_equal(logprob[i], (float)((double)x[targets[i]] - lse), 2e-5f);
-        assert_float_equal(sums[i].lse, (float)lse, 2e-5f);
+        assert_float_equal(sums[i].logsumexp, (float)lse, 2e-5f);
     }
     wte_head_options opt = WTE_HEAD_OPTIONS_INIT;
     opt.n_valid = 1000; /* targets from 1045 on are masked */
@@ -282,13 +285,13 @@ static void logits_of_any_size_have_their_probability(void **state)
     const wte_ids ids = { .data = &target, .type = WTE_I32, .count = 1 };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const float rows[] = { sizes[i], sizes[i], -INFINITY }, one = 1;
-        const wte_rows table = {
+        const wte_row_source table = {
             .rows = 3, .cols = 1, .dtype = WTE_F32, .data = rows, .row_bytes = 4
         };
         const wte_hidden hidden = { .data = &one, .dtype = WTE_F32, .n = 1, .dim = 1 };
         wte_ranked top[2];
         float logprob;
-        assert_ok(wte_head_top(&table, &hidden, NULL, 2, top, NULL, &err), err);
+        assert_ok(wte_head_topk(&table, &hidden, NULL, 2, top, NULL, &err), err);
         assert_ok(wte_head_logprobs(&table, &hidden, ids, NULL, &logprob, NULL, &err), err);
         assert_true(top[0].id == 0 && top[1].id == 1 && top[1].logit == sizes[i]);
         assert_float_equal(top[0].logprob, -logf(2), 1e-6f);
@@ -305,10 +308,10 @@ static void bad_calls_are_refused(void **state)
     float logprob[2];
     int64_t targets[] = { 3, 10 };
     wte_ids ids = { .data = targets, .type = WTE_I64, .count = 2 };
-    assert_fails(wte_head_top(&c.table, &c.hidden, NULL, WTE_LIMIT_TOP + 1, out, NULL, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "the 65537 largest logits, but at most 65536");
-    assert_fails(wte_head_top(&c.table, &c.hidden, NULL, 1, NULL, NULL, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "wte_head_top: out is NULL");
+    assert_fails(wte_head_topk(&c.table, &c.hidden, NULL, WTE_LIMIT_TOP + 1, out, NULL, &err), err,
+                 WTE_E_LIMIT, WTE_NO_INDEX, "the 65537 largest logits, but at most 65536");
+    assert_fails(wte_head_topk(&c.table, &c.hidden, NULL, 1, NULL, NULL, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "wte_head_topk: out is NULL");
     assert_fails(wte_head_logprobs(&c.table, &c.hidden, ids, NULL, logprob, NULL, &err), err,
                  WTE_E_RANGE, 1, "target 10 at position 1, but the table has 10 rows");
     targets[1] = -1;
@@ -316,20 +319,20 @@ static void bad_calls_are_refused(void **state)
                  WTE_E_RANGE, 1, "target -1 at position 1");
     targets[1] = 9;
     assert_fails(wte_head_logprobs(&c.table, &c.hidden, ids, NULL, NULL, NULL, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "wte_head_logprobs: logprob is NULL");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_head_logprobs: logprob is NULL");
     ids.count = 1;
     assert_fails(wte_head_logprobs(&c.table, &c.hidden, ids, NULL, logprob, NULL, &err), err,
-                 WTE_E_SHAPE, WTE_NOWHERE, "1 targets for 2 hidden vectors");
+                 WTE_E_SHAPE, WTE_NO_INDEX, "1 targets for 2 hidden vectors");
     ids.count = 2;
     ids.type = WTE_F32;
     assert_fails(wte_head_logprobs(&c.table, &c.hidden, ids, NULL, logprob, NULL, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "targets of type f32");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "targets of type f32");
     ids = (wte_ids){ .type = WTE_I64, .count = 2 };
     assert_fails(wte_head_logprobs(&c.table, &c.hidden, ids, NULL, logprob, NULL, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "head: targets is NULL");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "head: targets is NULL");
     c.hidden.dim = 3;
-    assert_fails(wte_head_top(&c.table, &c.hidden, &opt, 1, out, NULL, &err), err, WTE_E_SHAPE,
-                 WTE_NOWHERE, "3 numbers");
+    assert_fails(wte_head_topk(&c.table, &c.hidden, &opt, 1, out, NULL, &err), err, WTE_E_SHAPE,
+                 WTE_NO_INDEX, "3 numbers");
     head_case_free(&c);
 }
 
@@ -344,14 +347,14 @@ static void memory_is_what_was_said(void **state)
     assert_non_null(out);
     test_memory_init(&memory, SIZE_MAX);
     opt.allocator = &memory.allocator;
-    assert_ok(wte_head_need(&c.table, &c.hidden, &opt, &least, &best, &err), err);
+    assert_ok(wte_head_workspace_size(&c.table, &c.hidden, &opt, &least, &best, &err), err);
     assert_true(least <= best);
     opt.work_bytes = least;
-    assert_ok(wte_head_top(&c.table, &c.hidden, &opt, 65536, out, NULL, &err), err);
+    assert_ok(wte_head_topk(&c.table, &c.hidden, &opt, 65536, out, NULL, &err), err);
     assert_true(memory.peak_bytes <= least && memory.live == 0);
     opt.work_bytes = 1000;
-    assert_fails(wte_head_top(&c.table, &c.hidden, &opt, 1, out, NULL, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "1000 bytes of work memory, but ");
+    assert_fails(wte_head_topk(&c.table, &c.hidden, &opt, 1, out, NULL, &err), err, WTE_E_LIMIT,
+                 WTE_NO_INDEX, "1000 bytes of work memory, but ");
     free(out);
     head_case_free(&c);
 }
@@ -367,7 +370,7 @@ static void every_failed_allocation_is_reported(void **state)
         test_memory memory;
         test_memory_init(&memory, i);
         opt.allocator = &memory.allocator;
-        status = wte_head_top(&c.table, &c.hidden, &opt, 2, out, NULL, &err);
+        status = wte_head_topk(&c.table, &c.hidden, &opt, 2, out, NULL, &err);
         assert_true(memory.live == 0 && i < 10);
         if (status != WTE_OK) assert_int_equal(status, WTE_E_MEMORY);
         if (status == WTE_OK) assert_true(i >= 1);
@@ -425,12 +428,12 @@ static void more_rows_than_can_be_ranked_are_refused(void **state)
     (void)state;
     const float one = 1;
     wte_ranked out;
-    const wte_rows rows = {
+    const wte_row_source rows = {
         .rows = (uint64_t)UINT32_MAX + 1, .cols = 1, .dtype = WTE_F32, .read_rows = no_rows
     };
     const wte_hidden hidden = { .data = &one, .dtype = WTE_F32, .n = 1, .dim = 1 };
-    assert_fails(wte_head_top(&rows, &hidden, NULL, 1, &out, NULL, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "4294967296 rows, but at most 4294967295 are ranked");
+    assert_fails(wte_head_topk(&rows, &hidden, NULL, 1, &out, NULL, &err), err, WTE_E_LIMIT,
+                 WTE_NO_INDEX, "4294967296 rows, but at most 4294967295 are ranked");
 }
 
 static const struct CMUnitTest tests[] = {

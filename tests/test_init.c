@@ -396,16 +396,16 @@ static void a_bad_normal_is_refused(void **state)
     (void)state;
     wte_init_options opt = WTE_INIT_OPTIONS_INIT;
     opt.std = -0.5;
-    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NOWHERE, "std is -0.5");
+    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "std is -0.5");
     opt.std = (double)INFINITY;
-    check_refused(WTE_F64, opt, WTE_E_ARGUMENT, WTE_NOWHERE, "std is inf");
+    check_refused(WTE_F64, opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "std is inf");
     opt.std = (double)NAN;
-    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NOWHERE, "std is nan");
+    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "std is nan");
     opt.std = 1e39;
-    check_refused(WTE_F16, opt, WTE_E_ARGUMENT, WTE_NOWHERE, "std is 1e+39");
+    check_refused(WTE_F16, opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "std is 1e+39");
     opt.std = 1;
     opt.mean = (double)NAN;
-    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NOWHERE, "mean is nan");
+    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "mean is nan");
 }
 
 static void a_bad_range_is_refused(void **state)
@@ -414,41 +414,41 @@ static void a_bad_range_is_refused(void **state)
     wte_init_options opt = with_seed(WTE_INIT_UNIFORM, 0);
     opt.low = 2;
     opt.high = 1;
-    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NOWHERE, "low is 2, but high is only 1");
+    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "low is 2, but high is only 1");
     opt.high = (double)NAN;
-    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NOWHERE, "high is nan");
+    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "high is nan");
     opt.high = 3;
     opt.low = -(double)INFINITY;
-    check_refused(WTE_F64, opt, WTE_E_ARGUMENT, WTE_NOWHERE, "low is -inf");
+    check_refused(WTE_F64, opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "low is -inf");
     opt.low = -DBL_MAX;
     opt.high = DBL_MAX;
-    check_refused(WTE_F64, opt, WTE_E_ARGUMENT, WTE_NOWHERE, "high - low is inf");
+    check_refused(WTE_F64, opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "high - low is inf");
 }
 
 static void a_bad_request_is_refused(void **state)
 {
     (void)state;
     wte_init_options opt = with_seed((wte_init_kind)4, 0);
-    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NOWHERE, "no kind has the number 4");
+    check_refused(WTE_F32, opt, WTE_E_ARGUMENT, WTE_NO_INDEX, "no kind has the number 4");
     opt = with_seed(WTE_INIT_TORCH_AVX2, 0);
-    check_refused(WTE_I32, opt, WTE_E_UNSUPPORTED, WTE_NOWHERE, "type i32 takes zeros only");
-    check_refused(WTE_C64, opt, WTE_E_UNSUPPORTED, WTE_NOWHERE, "type c64 takes zeros only");
+    check_refused(WTE_I32, opt, WTE_E_UNSUPPORTED, WTE_NO_INDEX, "type i32 takes zeros only");
+    check_refused(WTE_C64, opt, WTE_E_UNSUPPORTED, WTE_NO_INDEX, "type c64 takes zeros only");
     opt.has_padding_id = 1;
     opt.padding_id = 2;
     check_refused(WTE_F32, opt, WTE_E_RANGE, 2, "padding id 2, but the table has 2 rows");
-    assert_fails(wte_table_init(NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "no table");
+    assert_fails(wte_table_init(NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "no table");
 }
 
 static void a_borrowed_table_is_not_written(void **state)
 {
     (void)state;
     const float values[] = { 1, 2 };
-    const wte_rows rows = {
+    const wte_row_source rows = {
         .rows = 1, .cols = 2, .dtype = WTE_F32, .data = values, .row_bytes = 8
     };
     wte_table *t;
     assert_ok(wte_table_wrap(&rows, NULL, &t, &err), err);
-    assert_fails(wte_table_init(t, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "borrows");
+    assert_fails(wte_table_init(t, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "borrows");
     assert_true(values[0] == 1 && values[1] == 2);
     wte_table_free(t);
 }

@@ -387,7 +387,7 @@ static void strings_decode(void **state)
         assert_int_equal(wte__json_decode(&j, NULL), cases[i].bytes);
         assert_int_equal(wte__json_decode(&j, out), cases[i].bytes);
         assert_memory_equal(out, cases[i].decoded, cases[i].bytes);
-        wte_bytes text = wte__json_text(&j, &arena, false);
+        wte__bytes text = wte__json_text(&j, &arena, false);
         assert_int_equal(text.size, cases[i].bytes);
         assert_memory_equal(text.data, cases[i].decoded, cases[i].bytes);
         assert_int_equal(m.calls != 0, j.escaped); /* copied only when it must be */

@@ -239,7 +239,7 @@ static void nothing_to_do_touches_nothing(void **state)
         }
         wte__row_stats r = { 1, 1, 1, 1 };
         sets[s]->bf16_row_stats(NULL, 0, &r);
-        assert_true(r.squares == 0 && r.least == 0 && r.most == 0 && r.mark == 0);
+        assert_true(r.squares == 0 && r.min == 0 && r.max == 0 && r.mark == 0);
     }
     assert_int_equal(byte, 7);
 }
@@ -355,13 +355,13 @@ static void check_stats(const wte__kernels *set, wte_dtype type, size_t n, int k
     }
     if (kind == 0) assert_true(fabs((double)got.squares - squares) <= 1e-6 * squares);
     if (kind == 0 && n % 64 == 0)
-        assert_true((double)got.least * 64 <= squares && (double)got.most * 64 >= squares);
+        assert_true((double)got.min * 64 <= squares && (double)got.max * 64 >= squares);
     assert_true(!isfinite(got.squares) == !isfinite(want.squares));
     if (!isfinite(squares)) assert_true(!isfinite(got.squares));
     if (isfinite(want.squares)) { /* NaN has no bits of its own */
         assert_memory_equal(&got.squares, &want.squares, sizeof got.squares);
-        assert_memory_equal(&got.least, &want.least, sizeof got.least);
-        assert_memory_equal(&got.most, &want.most, sizeof got.most);
+        assert_memory_equal(&got.min, &want.min, sizeof got.min);
+        assert_memory_equal(&got.max, &want.max, sizeof got.max);
         assert_true(got.mark == want.mark);
     }
     test_guarded_free(row, bytes);
@@ -418,10 +418,10 @@ static void equal_numbers_give_equal_lanes(void **state)
     for (size_t i = 0; i < 192; i++) row[i] = i % 3 ? 0.3f : -0.3f;
     for (size_t s = 0; s < n_sets; s++) {
         sets[s]->f32_row_stats(row, 192, &r);
-        assert_true(r.least == r.most && fabs((double)r.least - 3 * 0.09) < 1e-6);
+        assert_true(r.min == r.max && fabs((double)r.min - 3 * 0.09) < 1e-6);
         sets[s]->f32_row_stats(row, 130, &r); /* two lanes have a third number */
-        assert_true(fabs((double)r.least - 2 * 0.09) < 1e-6);
-        assert_true(fabs((double)r.most - 3 * 0.09) < 1e-6);
+        assert_true(fabs((double)r.min - 2 * 0.09) < 1e-6);
+        assert_true(fabs((double)r.max - 3 * 0.09) < 1e-6);
     }
 }
 

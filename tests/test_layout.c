@@ -54,7 +54,7 @@ static void xlm_r_shifts_pieces_by_one(void **state)
             put(said[k][0], said[k][1]);
             wte_vocab *v = open_folder();
             assert_int_equal(wte_vocab_size(v), 10);
-            assert_int_equal(wte_vocab_duplicates(v), 0);
+            assert_int_equal(wte_vocab_n_duplicates(v), 0);
             has_fairseq_order(v);
             has(v, 9, "<mask>", WTE_TOKEN_SPECIAL);
             wte_vocab_free(v);
@@ -88,7 +88,7 @@ static void languages_follow_the_pieces(void **state)
         put("tokenizer_config.json", cases[i].config);
         wte_vocab *v = open_folder();
         assert_int_equal(wte_vocab_size(v), cases[i].size);
-        assert_int_equal(wte_vocab_holes(v), 0);
+        assert_int_equal(wte_vocab_n_holes(v), 0);
         has_fairseq_order(v);
         finds(v, cases[i].text, cases[i].id);
         wte_vocab_free(v);
@@ -125,7 +125,7 @@ static void m2m_has_languages_behind_its_map(void **state)
     forget("vocab.json");
     put_pieces(MODEL, usual, 5);
     put("config.json", "{\"bos_token_id\":0,\"pad_token_id\":1,\"eos_token_id\":2}");
-    refused(WTE_E_UNSUPPORTED, WTE_NOWHERE, "class 'M2M100' is not known");
+    refused(WTE_E_UNSUPPORTED, WTE_NO_INDEX, "class 'M2M100' is not known");
 }
 
 static void camembert_shifts_by_four(void **state)
@@ -177,7 +177,7 @@ static void pegasus_has_an_offset(void **state)
     for (int i = 0; i < 2; i++) {
         wte_vocab *v = open_folder();
         assert_int_equal(wte_vocab_size(v), 111);
-        assert_int_equal(wte_vocab_holes(v), 0);
+        assert_int_equal(wte_vocab_n_holes(v), 0);
         has(v, 0, "<pad>", WTE_TOKEN_SPECIAL);
         has(v, 1, "</s>", WTE_TOKEN_SPECIAL);
         has(v, 2, "<mask_1>", WTE_TOKEN_SPECIAL);
@@ -198,7 +198,7 @@ static void pegasus_has_an_offset(void **state)
     has(v, 3, "w0", WTE_TOKEN_NORMAL);
     wte_vocab_free(v);
     put("tokenizer_config.json", "{\"tokenizer_class\":\"PegasusTokenizer\",\"offset\":4097}");
-    refused(WTE_E_LIMIT, WTE_NOWHERE, "offset is 4097, but at most 4096");
+    refused(WTE_E_LIMIT, WTE_NO_INDEX, "offset is 4097, but at most 4096");
 }
 
 static void t5_ends_with_its_sentinels(void **state)
@@ -218,7 +218,7 @@ static void t5_ends_with_its_sentinels(void **state)
     assert_int_equal(wte_vocab_size(v), 8);
     wte_vocab_free(v);
     put("tokenizer_config.json", "{\"tokenizer_class\":\"T5Tokenizer\",\"extra_ids\":5000}");
-    refused(WTE_E_LIMIT, WTE_NOWHERE, "extra_ids is 5000, but at most 4096");
+    refused(WTE_E_LIMIT, WTE_NO_INDEX, "extra_ids is 5000, but at most 4096");
 }
 
 static void shifted_names_need_a_class(void **state)
@@ -226,9 +226,9 @@ static void shifted_names_need_a_class(void **state)
     (void)state;
     static const char *const own[3] = { "<s>", "<pad>", "<unk>" };
     put_pieces(MODEL, usual, 5);
-    refused(WTE_E_UNSUPPORTED, WTE_NOWHERE, "no class is named: set tokenizer_class");
+    refused(WTE_E_UNSUPPORTED, WTE_NO_INDEX, "no class is named: set tokenizer_class");
     put("tokenizer_config.json", "{\"tokenizer_class\":\"OursTokenizer\"}");
-    refused(WTE_E_UNSUPPORTED, WTE_NOWHERE, "class 'Ours' is not known");
+    refused(WTE_E_UNSUPPORTED, WTE_NO_INDEX, "class 'Ours' is not known");
     put("tokenizer_config.json", "{\"tokenizer_class\":\"BarthezTokenizer\"}");
     wte_vocab *v = open_folder();
     has(v, 3, "w0", WTE_TOKEN_NORMAL);

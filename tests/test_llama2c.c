@@ -68,7 +68,7 @@ static void check_tensors(const expected *want, size_t n, size_t size, uint64_t 
     assert_ok(open_bytes(size, &f, &err), err);
     assert_int_equal(wte_file_format(f), WTE_FORMAT_LLAMA2C);
     assert_string_equal(wte_format_name(WTE_FORMAT_LLAMA2C), "llama2.c");
-    assert_int_equal(wte_file_tensors(f), n);
+    assert_int_equal(wte_file_n_tensors(f), n);
     for (uint64_t i = 0; i < n; i++) {
         const wte_tensor t = tensor_at(f, i);
         uint64_t numbers = 1, found;
@@ -149,7 +149,7 @@ static void the_header_says_which_table_is_the_head(void **state)
         assert_string_equal(t->name, "token_embedding_table");
         assert_int_equal(t->rows, V);
         assert_int_equal(t->dim, D);
-        assert_ok(wte_rows_read(&t->source, 2, row, &err), err);
+        assert_ok(wte_row_source_read(&t->source, 2, row, &err), err);
         for (int c = 0; c < D; c++) assert_true(row[c] == 1 + (float)(2 * D + c) / 8);
         const wte_model_config *config = wte_model_config_of(m);
         assert_int_equal(config->vocab_size, V);

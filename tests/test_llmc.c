@@ -59,7 +59,7 @@ static void check_tensors(wte_dtype type)
     assert_ok(open_bytes(make(fields), &f, &err), err);
     assert_int_equal(wte_file_format(f), WTE_FORMAT_LLMC);
     assert_string_equal(wte_format_name(WTE_FORMAT_LLMC), "llm.c");
-    assert_int_equal(wte_file_tensors(f), N_TENSORS);
+    assert_int_equal(wte_file_n_tensors(f), N_TENSORS);
     for (uint64_t i = 0; i < N_TENSORS; i++) {
         const wte_tensor t = tensor_at(f, i);
         uint64_t numbers = 1;
@@ -92,20 +92,20 @@ static void rows_are_the_numbers_that_were_written(void **state)
     static const int32_t bf16[8] = { 20240326, 5, 3, 5, 2, 2, 4, 8 };
     wte_error err = { 0 };
     wte_file *f;
-    wte_rows rows;
+    wte_row_source rows;
     float row[4];
     uint16_t half[4];
     assert_ok(open_bytes(make(small), &f, &err), err);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
-    assert_ok(wte_rows_read(&rows, 2, row, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
+    assert_ok(wte_row_source_read(&rows, 2, row, &err), err);
     for (unsigned c = 0; c < 4; c++) assert_true(row[c] == 2 + (float)c / 8);
-    assert_ok(wte_file_rows(f, 1, &rows, &err), err);
-    assert_ok(wte_rows_read(&rows, 0, row, &err), err);
+    assert_ok(wte_file_row_source(f, 1, &rows, &err), err);
+    assert_ok(wte_row_source_read(&rows, 0, row, &err), err);
     assert_true(row[0] == 5); /* number 32 */
     wte_file_free(f);
     assert_ok(open_bytes(make(bf16), &f, &err), err);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
-    assert_ok(wte_rows_read(&rows, 1, half, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
+    assert_ok(wte_row_source_read(&rows, 1, half, &err), err);
     assert_int_equal(half[0], 0x3fc0); /* 1.5 */
     wte_file_free(f);
 }
@@ -253,7 +253,7 @@ static void the_table_is_tied_by_design(void **state)
     assert_int_equal(said->hidden_size, 4);
     assert_ok(wte_model_tie(m, NULL, &tie, &err), err);
     assert_int_equal(tie.verdict, WTE_TIE_SAME_STORAGE);
-    assert_true(tie.tied && tie.flag_agrees && tie.tried && tie.moved);
+    assert_true(tie.tied && tie.flag_agrees && tie.experiment_ran && tie.head_changed);
     assert_non_null(strstr(tie.why, "llm.c computes its logits with wte: tied by design"));
     bool positions = false;
     for (uint64_t i = 0; (c = wte_model_candidate(m, i)); i++)

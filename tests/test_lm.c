@@ -169,7 +169,7 @@ static void parameters_are_counted_once_when_tied(void **state)
     assert_ok(wte_lm_plan(c, NULL, &o, &info, &err), err);
     /* 11 x 3 twice; 3 x 6 and 3 of the hidden layer; 11 of the head's bias */
     assert_int_equal(info.rows, 11);
-    assert_int_equal(info.unknown, WTE_NOWHERE);
+    assert_int_equal(info.oov, WTE_NO_INDEX);
     assert_int_equal(info.parameters, 2 * 33 + 18 + 3 + 11);
     assert_int_equal(info.train_words, 398);
     assert_int_equal(info.steps, 2 * 50);
@@ -220,7 +220,7 @@ static void check_estimate(const char *text, const wte_corpus_options *as_given,
     o.max_bytes = 1000000;
     o.resume = 0;
     wte_lm *lm;
-    assert_fails(wte_lm_create(c, NULL, &o, &lm, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(wte_lm_create(c, NULL, &o, &lm, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "bytes, but at most 1000000 are allowed");
     assert_int_equal(memory.live, 0);
     wte_pool_free(o.pool);
@@ -232,7 +232,7 @@ static void the_estimate_is_what_training_takes(void **state)
     (void)state;
     wte_corpus_options as = WTE_CORPUS_OPTIONS_INIT;
     wte_lm_options o = lm_options();
-    as.no_lines = 1;
+    as.no_eos = 1;
     o.epochs = 1;
     o.hold_out = 5;
     check_estimate("text", &as, o, 1);
@@ -288,7 +288,7 @@ static void the_loss_falls_to_what_the_language_allows(void **state)
     /* a word is right with 7/8 + 1/88, each other one comes with 1/88: 0.66 nats; a guess: 2.4 */
     const double right = 7.0 / 8 + 1.0 / 88;
     const double least = -right * log(right) - 10.0 / 88 * log(1.0 / 88);
-    assert_int_equal(info.end, WTE_LM_ALL_STEPS);
+    assert_int_equal(info.stop_reason, WTE_LM_ALL_STEPS);
     assert_true(info.valid_loss < least + 0.15 && info.valid_loss > least - 0.15);
     double again;
     uint64_t words;
@@ -316,7 +316,7 @@ static void every_word_of_an_epoch_comes_once(void **state)
     assert_int_equal(n, 400);
     wte_corpus_reader_free(r);
     for (uint64_t cap = 1; cap < 500; cap = cap * 3 + 1) {
-        wte__lm_stream s = { .rows = 11, .unknown = WTE_NOWHERE, .end = 3, .parts = 3 };
+        wte__lm_stream s = { .rows = 11, .unknown = WTE_NO_INDEX, .end = 3, .parts = 3 };
         wte__lm_place middle = { 0, 0, 0 };
         uint64_t at = 2, from = 0;
         assert_ok(wte__lm_stream_open(&s, c, 2, cap, &err), err);
@@ -371,7 +371,7 @@ static void unknown_words_share_a_row(void **state)
     wte_corpus *c = lm_corpus("rare", 2);
     assert_ok(wte_lm_plan(c, NULL, &o, &info, &err), err);
     assert_int_equal(info.rows, 3);
-    assert_int_equal(info.unknown, 2);
+    assert_int_equal(info.oov, 2);
     wte_lm *lm = lm_make(c, &o);
     lm_train(lm);
     wte_lm_free(lm);
@@ -379,7 +379,7 @@ static void unknown_words_share_a_row(void **state)
     c = lm_corpus("marked", 2); /* the text has a word for them */
     assert_ok(wte_lm_plan(c, NULL, &o, &info, &err), err);
     assert_int_equal(info.rows, 3);
-    assert_true(info.unknown < 3);
+    assert_true(info.oov < 3);
     wte_corpus_free(c);
     c = lm_corpus("marked", 1); /* and one that has none is told of them */
     wte_corpus *whole = lm_corpus("text", 1);
@@ -389,7 +389,7 @@ static void unknown_words_share_a_row(void **state)
     wte_corpus *foreign;
     assert_ok(wte_corpus_open(lm_path("foreign"), &as_whole, &foreign, &err), err);
     lm = lm_make(whole, &o);
-    assert_fails(wte_lm_loss(lm, foreign, 0, 1, &loss, NULL, &err), err, WTE_E_RANGE, WTE_NOWHERE,
+    assert_fails(wte_lm_loss(lm, foreign, 0, 1, &loss, NULL, &err), err, WTE_E_RANGE, WTE_NO_INDEX,
                  "the text has words that the model does not know");
     wte_lm_free(lm);
     wte_corpus_free(foreign);
@@ -420,10 +420,10 @@ static void ids_are_learned_and_foreign_ones_told(void **state)
     lm_train(lm);
     wte_lm_get(lm, &info);
     assert_int_equal(info.rows, 19); /* 18 is the largest square modulo 23 */
-    assert_int_equal(info.unknown, WTE_NOWHERE);
+    assert_int_equal(info.oov, WTE_NO_INDEX);
     assert_ok(wte_lm_loss(lm, c, 0, 1, &loss, NULL, &err), err);
     assert_true(loss < log(19));
-    assert_fails(wte_lm_loss(lm, valid, 0, 1, &loss, NULL, &err), err, WTE_E_RANGE, WTE_NOWHERE,
+    assert_fails(wte_lm_loss(lm, valid, 0, 1, &loss, NULL, &err), err, WTE_E_RANGE, WTE_NO_INDEX,
                  "the text has words that the model does not know");
     wte_lm_free(lm);
     wte_corpus_free(valid);
@@ -445,18 +445,18 @@ static void a_text_is_not_tried_on_ids_nor_ids_on_a_text(void **state)
     as_ids.ids_type = WTE_U16;
     test_write_file(lm_path("ids"), ids, sizeof ids);
     assert_ok(wte_corpus_open(lm_path("ids"), &as_ids, &numbers, &err), err);
-    assert_fails(wte_lm_plan(text, numbers, &o, &info, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_lm_plan(text, numbers, &o, &info, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "/ids is a file of ids, but ");
-    assert_fails(wte_lm_create(numbers, text, &o, &lm, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_lm_create(numbers, text, &o, &lm, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "/text is a text, but ");
     assert_null(lm);
     lm = lm_make(text, &o);
     assert_fails(wte_lm_loss(lm, numbers, 0, 1, &loss, NULL, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "which the model is trained on, is a text");
+                 WTE_NO_INDEX, "which the model is trained on, is a text");
     /* a text that has numbered its words by itself */
     test_write_file(lm_path("other"), "w3 w1 w2 w1 w3", 14);
     other = lm_corpus("other", 1);
-    assert_fails(wte_lm_loss(lm, other, 0, 1, &loss, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_lm_loss(lm, other, 0, 1, &loss, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "/other was opened with 3 words, but ");
     wte_lm_free(lm);
     wte_corpus_free(other);
@@ -474,7 +474,7 @@ static void check_saved(uint32_t tied, wte_tie_verdict verdict)
     wte_model *m;
     wte_tie tie;
     const wte_model_table *table;
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err;
     o.tied = tied;
     o.projected = 1;
@@ -488,7 +488,7 @@ static void check_saved(uint32_t tied, wte_tie_verdict verdict)
     assert_int_equal(table->rows, 11);
     assert_int_equal(table->dim, 3);
     float have[33];
-    assert_ok(wte_rows_read_block(&table->source, 0, 11, have, &err), err);
+    assert_ok(wte_row_source_read_block(&table->source, 0, 11, have, &err), err);
     assert_ok(wte_lm_tensor(lm, 0, NULL, &rows, &err), err);
     assert_memory_equal(have, rows.data, sizeof have);
     assert_string_equal(wte_model_output_of(m)->bias_name, "lm_head.bias");
@@ -515,7 +515,7 @@ static void a_folder_that_is_not_there_is_told(void **state)
     const wte_lm_options o = lm_options();
     wte_error err;
     wte_lm *lm = lm_make(c, &o);
-    assert_fails(wte_lm_save(lm, lm_path("none"), &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte_lm_save(lm, lm_path("none"), &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "none/model.safetensors");
     wte_lm_free(lm);
     wte_corpus_free(c);

@@ -72,13 +72,13 @@ static bool set_aside(void *ctx, const wte_train_status *now)
 
 static void check_killed(const wte_corpus *c, unsigned i)
 {
-    const wte_train_watch watch = { set_aside, NULL };
+    const wte_train_callback watch = { set_aside, NULL };
     wte_error err;
     wte_lm_info first, second;
     wte_lm_options o = variant(i);
     o.checkpoint = lm_path("checkpoint");
     o.checkpoint_every = 8 + i;
-    o.report_every = 1;
+    o.log_every = 1;
     wte_lm *unbroken = lm_make(c, &o);
     assert_ok(wte_lm_train(unbroken, &watch, &err), err);
     wte_lm_get(unbroken, &first);
@@ -119,18 +119,18 @@ static void a_stopped_run_goes_on_where_it_was(void **state)
     wte_corpus *c = lm_corpus("text", 1);
     wte_error err;
     uint64_t at = 23;
-    const wte_train_watch watch = { stop, &at };
+    const wte_train_callback watch = { stop, &at };
     wte_lm_info info;
     wte_lm_options o = variant(1);
     o.hold_out = 0;
     wte_lm *whole = lm_make(c, &o);
     lm_train(whole);
     o.checkpoint = lm_path("checkpoint");
-    o.report_every = 1;
+    o.log_every = 1;
     wte_lm *lm = lm_make(c, &o);
     assert_ok(wte_lm_train(lm, &watch, &err), err);
     wte_lm_get(lm, &info);
-    assert_int_equal(info.end, WTE_LM_STOPPED);
+    assert_int_equal(info.stop_reason, WTE_LM_STOPPED);
     assert_int_equal(info.step, 23);
     o.resume = 1;
     wte_lm *resumed = lm_make(c, &o);
@@ -139,7 +139,7 @@ static void a_stopped_run_goes_on_where_it_was(void **state)
     lm_train(lm); /* and in memory */
     lm_assert_same(whole, lm);
     wte_lm_get(lm, &info);
-    assert_int_equal(info.end, WTE_LM_ALL_STEPS);
+    assert_int_equal(info.stop_reason, WTE_LM_ALL_STEPS);
     wte_lm_free(resumed);
     wte_lm_free(lm);
     wte_lm_free(whole);
@@ -160,25 +160,25 @@ static void another_run_s_checkpoint_is_named(void **state)
     o.resume = 1;
     wte_lm_options changed = o;
     changed.dim = 4;
-    assert_fails(wte_lm_create(c, NULL, &changed, &lm, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_lm_create(c, NULL, &changed, &lm, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "the checkpoint was made with \"dim\": 3, but this run has \"dim\": 4");
     assert_null(lm);
     changed = o;
     changed.tied = 0;
-    assert_fails(wte_lm_create(c, NULL, &changed, &lm, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_lm_create(c, NULL, &changed, &lm, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "the checkpoint was made with \"tied\": 1, but this run has \"tied\": 0");
     changed = o;
     changed.lr = 0.25;
-    assert_fails(wte_lm_create(c, NULL, &changed, &lm, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_lm_create(c, NULL, &changed, &lm, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "this run has \"lr\": 0.25");
-    assert_fails(wte_lm_create(other, NULL, &o, &lm, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_lm_create(other, NULL, &o, &lm, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "the checkpoint was made with \"corpus\": [");
     changed = o;
     changed.checkpoint = lm_path("none");
-    assert_fails(wte_lm_create(c, NULL, &changed, &lm, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_fails(wte_lm_create(c, NULL, &changed, &lm, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "none: there is no checkpoint");
     changed.checkpoint = NULL;
-    assert_fails(wte_lm_create(c, NULL, &changed, &lm, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_lm_create(c, NULL, &changed, &lm, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "no checkpoint is named to resume");
     wte_corpus_free(other);
     wte_corpus_free(c);
@@ -191,10 +191,10 @@ static void a_full_disk_keeps_the_checkpoint_before(void **state)
     wte_error err;
     struct rlimit before, small;
     uint64_t at = 30;
-    const wte_train_watch watch = { stop, &at };
+    const wte_train_callback watch = { stop, &at };
     wte_lm_options o = variant(1);
     o.checkpoint = lm_path("checkpoint");
-    o.report_every = 1;
+    o.log_every = 1;
     wte_lm *whole = lm_make(c, &o);
     lm_train(whole);
     wte_lm *lm = lm_make(c, &o);
@@ -241,7 +241,7 @@ static void the_best_weights_are_kept_when_patience_ends(void **state)
     wte_lm *lm = lm_make(c, &o);
     lm_train(lm);
     wte_lm_get(lm, &info);
-    assert_int_equal(info.end, WTE_LM_PATIENCE);
+    assert_int_equal(info.stop_reason, WTE_LM_PATIENCE);
     assert_int_equal(info.step, info.best_step + 3 * 40);
     assert_true(info.valid_loss > info.best_loss);
     assert_ok(wte_lm_loss(lm, c, 4, 5, &loss, NULL, &err), err);
@@ -270,7 +270,7 @@ static void time_ends_a_run_that_can_go_on(void **state)
     wte_lm *lm = lm_make(c, &o);
     lm_train(lm);
     wte_lm_get(lm, &info);
-    assert_int_equal(info.end, WTE_LM_TIME);
+    assert_int_equal(info.stop_reason, WTE_LM_TIME);
     assert_int_equal(info.step, 0);
     wte_lm_free(lm);
     o.seconds = 0;
@@ -336,10 +336,10 @@ static void the_rate_follows_its_schedule(void **state)
     wte_error err;
     o.lr = 0.5;
     o.warmup = 20;
-    o.report_every = 1;
+    o.log_every = 1;
     for (int s = 0; s < 3; s++) {
         rates r = { { 0 }, 0 };
-        const wte_train_watch watch = { note_rate, &r };
+        const wte_train_callback watch = { note_rate, &r };
         o.schedule = (wte_lm_schedule)s;
         wte_lm *lm = lm_make(c, &o);
         assert_ok(wte_lm_train(lm, &watch, &err), err);
@@ -363,7 +363,7 @@ static void rows_that_are_not_trainable_keep_their_bytes(void **state)
     wte_corpus *c = lm_corpus("text", 1);
     const uint8_t mask[2] = { 0x0f, 0 }; /* rows 0 to 3 learn */
     float before[33];
-    wte_rows rows;
+    wte_row_source rows;
     uint8_t changed[2];
     wte_error err;
     for (uint32_t tied = 0; tied < 2; tied++) {
@@ -394,11 +394,13 @@ static void a_table_can_be_started_from(void **state)
     wte_corpus *c = lm_corpus("text", 1);
     wte_lm_options o = lm_options();
     wte_error err;
-    wte_rows rows;
+    wte_row_source rows;
     uint16_t half[18];
     for (unsigned i = 0; i < 18; i++) half[i] = (uint16_t)(0x3c00 + 64 * i); /* 1, 1.0625, ... */
-    const wte_rows start = { .rows = 6, .cols = 3, .dtype = WTE_F16, .data = half, .row_bytes = 6 };
-    o.start = &start;
+    const wte_row_source start = {
+        .rows = 6, .cols = 3, .dtype = WTE_F16, .data = half, .row_bytes = 6
+    };
+    o.init_from = &start;
     o.dim = 0; /* that of the table */
     wte_lm *lm = lm_make(c, &o);
     assert_ok(wte_lm_tensor(lm, 0, NULL, &rows, &err), err);
@@ -408,7 +410,7 @@ static void a_table_can_be_started_from(void **state)
     for (unsigned i = 18; i < 33; i++) assert_true(fabsf(values[i]) <= 0.1f);
     wte_lm_free(lm);
     o.dim = 4;
-    assert_fails(wte_lm_create(c, NULL, &o, &lm, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_lm_create(c, NULL, &o, &lm, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "the table to start from is 6 x 3, but that of the model 11 x 4");
     wte_corpus_free(c);
 }
@@ -421,7 +423,7 @@ static void refused(const wte_corpus *c, const wte_lm_options *o, wte_status sta
 {
     wte_error err;
     wte_lm *lm;
-    assert_fails(wte_lm_create(c, NULL, o, &lm, &err), err, status, WTE_NOWHERE, part);
+    assert_fails(wte_lm_create(c, NULL, o, &lm, &err), err, status, WTE_NO_INDEX, part);
     assert_null(lm);
 }
 
@@ -464,9 +466,9 @@ static void settings_without_sense_are_refused(void **state)
         "/text: the part for validation has no more words than the 2 that predict the next one");
     wte_lm_options o = lm_options();
     o.hold_out = 5;
-    assert_fails(wte_lm_create(c, c, &o, &lm, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_lm_create(c, c, &o, &lm, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "a text for validation and hold_out 5 at once");
-    assert_fails(wte_lm_create(NULL, NULL, &o, &lm, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_lm_create(NULL, NULL, &o, &lm, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "the corpus is NULL");
     wte_corpus_free(c);
 }

@@ -15,11 +15,11 @@ static void zero_rows_work_with_any_source(void **state)
     float out[14];
     reader r;
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
-    const wte_rows rows = reader_of(&r, table, 3, 1, WTE_F16);
+    const wte_row_source rows = reader_of(&r, table, 3, 1, WTE_F16);
     for (int i = 0; i < 14; i++) out[i] = -9;
     opt.bad_ids = WTE_BAD_ID_ZERO;
     opt.out_dtype = WTE_F32;
-    assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 7), &opt, out, 8, &err), err);
+    assert_ok(wte_lookup(&rows, ids_of(ids, WTE_I32, 7), &opt, out, 8, &err), err);
     assert_memory_equal(out, expected, sizeof out);
 }
 
@@ -30,11 +30,11 @@ static void a_source_with_both_is_viewed_for_few_and_read_for_many(void **state)
     const uint16_t ids[64] = { 1, 0 };
     uint8_t out[64];
     reader r;
-    wte_rows rows = reader_of(&r, read, 2, 1, WTE_U8);
+    wte_row_source rows = reader_of(&r, read, 2, 1, WTE_U8);
     rows.data = viewed;
-    assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_U16, 63), NULL, out, 0, &err), err);
+    assert_ok(wte_lookup(&rows, ids_of(ids, WTE_U16, 63), NULL, out, 0, &err), err);
     assert_true(out[0] == 2 && out[1] == 1 && r.calls == 0);
-    assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_U16, 64), NULL, out, 0, &err), err);
+    assert_ok(wte_lookup(&rows, ids_of(ids, WTE_U16, 64), NULL, out, 0, &err), err);
     assert_true(out[0] == 4 && out[1] == 3 && r.calls == 1);
 }
 
@@ -47,21 +47,21 @@ static void the_scratch_buffer_may_be_refused(void **state)
     reader r;
     test_memory m;
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
-    const wte_rows rows = reader_of(&r, table, 2, 1, WTE_F16);
+    const wte_row_source rows = reader_of(&r, table, 2, 1, WTE_F16);
     opt.out_dtype = WTE_F32;
     opt.allocator = &m.allocator;
     test_memory_init(&m, 0);
-    assert_fails(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 2), &opt, out, 0, &err), err,
-                 WTE_E_MEMORY, WTE_NOWHERE, "rows on their way");
+    assert_fails(wte_lookup(&rows, ids_of(ids, WTE_I32, 2), &opt, out, 0, &err), err, WTE_E_MEMORY,
+                 WTE_NO_INDEX, "rows on their way");
     assert_true(out[0] == 7 && out[1] == 7 && m.live == 0);
     test_memory_init(&m, 1);
-    assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 2), &opt, out, 0, &err), err);
+    assert_ok(wte_lookup(&rows, ids_of(ids, WTE_I32, 2), &opt, out, 0, &err), err);
     assert_true(out[0] == 2 && out[1] == 1);
     assert_int_equal(m.calls, 1);
     assert_int_equal(m.live, 0);
-    const wte_rows view = view_of(table, 2, 1, WTE_F16); /* a view needs no memory at all */
+    const wte_row_source view = view_of(table, 2, 1, WTE_F16); /* a view needs no memory at all */
     test_memory_init(&m, 0);
-    assert_ok(wte_lookup_rows(&view, ids_of(ids, WTE_I32, 2), &opt, out, 0, &err), err);
+    assert_ok(wte_lookup(&view, ids_of(ids, WTE_I32, 2), &opt, out, 0, &err), err);
     assert_int_equal(m.calls, 0);
 }
 
@@ -72,18 +72,18 @@ static void a_source_that_fails_is_heard(void **state)
     const int32_t ids[] = { 0, 2, 1 };
     float out[6];
     reader r;
-    const wte_rows rows = reader_of(&r, table, 3, 1, WTE_F32);
+    const wte_row_source rows = reader_of(&r, table, 3, 1, WTE_F32);
     r.bad = 2;
     for (size_t stride = 4; stride <= 8; stride += 4) {
         r.silent = false;
-        assert_fails(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 3), NULL, out, stride, &err), err,
+        assert_fails(wte_lookup(&rows, ids_of(ids, WTE_I32, 3), NULL, out, stride, &err), err,
                      WTE_E_IO, 2, "the disk is gone");
         assert_int_equal(err.sys_errno, 5);
         r.silent = true;
-        assert_fails(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 3), NULL, out, stride, &err), err,
-                     WTE_E_IO, WTE_NOWHERE, "gave no reason");
+        assert_fails(wte_lookup(&rows, ids_of(ids, WTE_I32, 3), NULL, out, stride, &err), err,
+                     WTE_E_IO, WTE_NO_INDEX, "gave no reason");
     }
-    assert_int_equal(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 3), NULL, out, 0, NULL), WTE_E_IO);
+    assert_int_equal(wte_lookup(&rows, ids_of(ids, WTE_I32, 3), NULL, out, 0, NULL), WTE_E_IO);
 }
 
 enum { ROWS = 500, COLS = 24, COUNT = 20000, BYTES = COUNT * COLS * 4 };
@@ -96,16 +96,16 @@ static void lookup_of_kind(int kind, wte_pool *pool, uint8_t *out)
 {
     static const int64_t ignore = 77;
     reader r;
-    const wte_rows view = view_of(noise_table, ROWS, COLS, WTE_F32),
-                   read = reader_of(&r, noise_table, ROWS, COLS, WTE_F32);
+    const wte_row_source view = view_of(noise_table, ROWS, COLS, WTE_F32),
+                         read = reader_of(&r, noise_table, ROWS, COLS, WTE_F32);
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     opt.pool = pool;
     opt.out_dtype = kind & 1 ? WTE_BF16 : WTE_F32;
     opt.ignore_ids = &ignore;
     opt.n_ignore_ids = 1;
-    assert_ok(wte_lookup_rows(kind & 2 ? &read : &view, ids_of(noise_ids, WTE_I32, COUNT), &opt,
-                              out, 0, &err),
-              err);
+    assert_ok(
+        wte_lookup(kind & 2 ? &read : &view, ids_of(noise_ids, WTE_I32, COUNT), &opt, out, 0, &err),
+        err);
 }
 
 static void threads_do_not_show(void **state)
@@ -146,7 +146,7 @@ static void the_error_does_not_depend_on_threads(void **state)
     reader r;
     wte_pool *pool;
     assert_true(table && out);
-    const wte_rows rows = reader_of(&r, table, ALL, WIDTH, WTE_U8);
+    const wte_row_source rows = reader_of(&r, table, ALL, WIDTH, WTE_U8);
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     assert_ok(wte_pool_create(4, &pool, &err), err);
     opt.pool = pool;
@@ -154,7 +154,7 @@ static void the_error_does_not_depend_on_threads(void **state)
     for (int i = 0; i < ALL; i++) ids[i] = i;
     ids[8999] = 4000; /* fails in the last block as well */
     for (int i = 0; i < 20; i++)
-        assert_fails(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, ALL), &opt, out, 0, &err), err,
+        assert_fails(wte_lookup(&rows, ids_of(ids, WTE_I32, ALL), &opt, out, 0, &err), err,
                      WTE_E_IO, 4000, "the disk is gone");
     wte_pool_free(pool);
     free(table);
@@ -173,11 +173,11 @@ static void the_last_row_of_a_huge_table_is_reached(void **state)
     const int64_t ids[] = { 4399999, 0, 4400000 };
     static float out[2 * 500];
     for (uint64_t i = 0; i < cols; i++) table[(n_rows - 1) * cols + i] = (float)i + 0.5f;
-    const wte_rows rows = view_of(table, n_rows, cols, WTE_F32);
-    assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_I64, 2), NULL, out, 0, &err), err);
+    const wte_row_source rows = view_of(table, n_rows, cols, WTE_F32);
+    assert_ok(wte_lookup(&rows, ids_of(ids, WTE_I64, 2), NULL, out, 0, &err), err);
     for (size_t i = 0; i < 500; i++) assert_true(out[i] == (float)i + 0.5f && out[500 + i] == 0);
-    assert_fails(wte_lookup_rows(&rows, ids_of(ids, WTE_I64, 3), NULL, out, 0, &err), err,
-                 WTE_E_RANGE, 2, "valid ids 0..4399999");
+    assert_fails(wte_lookup(&rows, ids_of(ids, WTE_I64, 3), NULL, out, 0, &err), err, WTE_E_RANGE,
+                 2, "valid ids 0..4399999");
     munmap(table, bytes);
 }
 
@@ -193,19 +193,19 @@ static void rows_of_blocks_are_decoded_wherever_they_go(void **state)
     const size_t row = WIDTH * sizeof(float), apart = row + 36;
     uint8_t *out = malloc(MANY * apart + 8);
     wte_block_source storage;
-    wte_rows rows;
+    wte_row_source rows;
     uint64_t noise = 3;
     assert_non_null(out);
     for (size_t i = 0; i < sizeof table; i++) table[i] = (uint8_t)test_noise(&noise);
     for (size_t i = 1; i < sizeof table; i += 34) table[i] &= 0x3f; /* no scale is NaN */
     for (size_t i = 0; i < MANY; i++) ids[i] = (int32_t)(test_noise(&noise) % N);
     assert_ok(wte_block_decode(WTE_BLOCK_Q8_0, table, expected[0], (size_t)N * BLOCKS, &err), err);
-    assert_ok(wte_block_rows(WTE_BLOCK_Q8_0, N, WIDTH, table, 0, &storage, &rows, &err), err);
+    assert_ok(wte_row_source_from_blocks(WTE_BLOCK_Q8_0, N, WIDTH, table, 0, &storage, &rows, &err),
+              err);
     for (size_t n = 100; n <= MANY; n += MANY - 100)
         for (size_t stride = row; stride <= apart; stride += 36) {
             memset(out, 0x5a, MANY * apart + 8);
-            assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, n), NULL, out + 4, stride, &err),
-                      err);
+            assert_ok(wte_lookup(&rows, ids_of(ids, WTE_I32, n), NULL, out + 4, stride, &err), err);
             for (size_t i = 0; i < n; i++) {
                 const uint8_t *at = out + 4 + i * stride;
                 assert_memory_equal(at, expected[ids[i]], row);

@@ -27,16 +27,16 @@ static bool is_masked(const wte_head_options *o, uint64_t r)
 /* Logits of hidden vector i and what the chain makes of a change of them. */
 static void logits_of(const loss_case *l, uint64_t i, double *logit, double *change)
 {
-    const wte_chain *c = &l->opt.chain;
-    const double before = factor(c->hidden_times, c->hidden_over);
+    const wte_logit_transform *c = &l->opt.chain;
+    const double before = factor(c->hidden_scale, c->hidden_divisor);
     for (uint64_t r = 0; r < l->c.rows; r++) {
         double x = l->opt.bias ? (double)((const float *)l->opt.bias)[r] : 0;
         for (uint64_t k = 0; k < l->c.dim; k++)
             x += before * (double)l->c.h[i * l->c.dim + k] * (double)l->c.w[r * l->c.dim + k];
-        x *= factor(c->times, c->over);
-        const double t = c->cap > 0 ? tanh(x / (double)c->cap) : 0;
-        logit[r] = c->cap > 0 ? (double)c->cap * t : x;
-        change[r] = factor(c->times, c->over) * (1 - t * t);
+        x *= factor(c->scale, c->divisor);
+        const double t = c->softcap > 0 ? tanh(x / (double)c->softcap) : 0;
+        logit[r] = c->softcap > 0 ? (double)c->softcap * t : x;
+        change[r] = factor(c->scale, c->divisor) * (1 - t * t);
     }
 }
 
@@ -44,7 +44,7 @@ static void add_vector(const loss_case *l, reference *ref, uint64_t i, const dou
                        const double *change, double unit)
 {
     const double s = (double)l->how.label_smoothing, z = (double)l->how.z_loss;
-    const double before = factor(l->opt.chain.hidden_times, l->opt.chain.hidden_over);
+    const double before = factor(l->opt.chain.hidden_scale, l->opt.chain.hidden_divisor);
     const uint64_t rows = l->c.rows, dim = l->c.dim, target = (uint64_t)l->targets[i];
     double most = -(double)INFINITY, sum = 0, all = 0, unmasked = 0;
     bool right = true;
@@ -98,7 +98,7 @@ static reference make_reference(const loss_case *l)
                       .each = zeros(n) };
     double *logit = zeros(rows), *change = zeros(rows);
     for (uint64_t i = 0; i < n; i++) ref.taken += l->targets[i] != l->how.ignore_id;
-    const double unit = (double)l->how.upstream / (l->how.sum ? 1 : (double)ref.taken);
+    const double unit = (double)l->how.grad_scale / (l->how.sum ? 1 : (double)ref.taken);
     for (uint64_t i = 0; i < n; i++) {
         if (l->targets[i] == l->how.ignore_id) continue;
         logits_of(l, i, logit, change);
@@ -133,8 +133,8 @@ static void check_loss(loss_case *l)
     const double taken = (double)ref.taken, size = fabs(ref.loss) + 1;
     assert_true(fabs(out.loss - ref.loss / (l->how.sum ? 1 : taken)) <= 3e-6 * size);
     assert_true(fabs(out.lse_mean - ref.lse_sum / taken) <= 1e-5);
-    assert_true(out.taken == ref.taken && out.ignored == l->c.n - ref.taken);
-    assert_true((double)out.right == ref.right);
+    assert_true(out.n_targets == ref.taken && out.n_ignored == l->c.n - ref.taken);
+    assert_true((double)out.n_correct == ref.right);
     for (uint64_t i = 0; i < l->c.n; i++)
         assert_true(fabs((double)l->each[i] - ref.each[i]) <= 1e-5 * (fabs(ref.each[i]) + 1));
     check_gradient("d_hidden", l->d_hidden, ref.d_hidden, ref.abs_hidden, l->c.n * l->c.dim);
@@ -172,13 +172,13 @@ static void options_are_those_of_doubles(void **state)
         for (size_t r = 0; r < 260; r++) bias[r] = head_number(&noise, 1);
         for (size_t b = 0; b < 33; b++) bits[b] = (uint8_t)test_noise(&noise);
         l.how.sum = i & 1;
-        l.how.upstream = i & 1 ? -0.3f : 2;
+        l.how.grad_scale = i & 1 ? -0.3f : 2;
         if (i & 2) l.how.label_smoothing = i & 16 ? 1 : 0.1f;
         if (i & 4) l.how.z_loss = 1e-2f;
         if (i & 8) l.opt.n_valid = 200;
         if (i & 16) l.opt.valid = bits;
-        if (i % 3 == 0) l.opt.chain.cap = 3;
-        if (i % 3 == 1) l.opt.chain = (wte_chain){ 0.5f, 1.5f, 3, 0.7f, 20, 0 };
+        if (i % 3 == 0) l.opt.chain.softcap = 3;
+        if (i % 3 == 1) l.opt.chain = (wte_logit_transform){ 0.5f, 1.5f, 3, 0.7f, 20, 0 };
         if (i % 5 == 0) l.opt.bias = bias;
         l.opt.bias_dtype = WTE_F32;
         for (size_t t = 0; t < 31; t++) {
@@ -223,14 +223,15 @@ static void nothing_to_learn_from(void **state)
     for (size_t i = 0; i < 30; i++) l.targets[i] = -100;
     l.d_hidden[0] = 7;
     wte_loss out = run(&l);
-    assert_true(isnan(out.loss) && isnan(out.lse_mean) && out.taken == 0 && out.ignored == 30);
+    assert_true(isnan(out.loss) && isnan(out.lse_mean) && out.n_targets == 0 &&
+                out.n_ignored == 30);
     for (size_t i = 0; i < 120; i++) assert_true(l.d_hidden[i] == 0 && l.d_table[i] == 0);
     l.how.sum = 1;
     out = run(&l);
     assert_true(out.loss == 0 && l.each[7] == 0);
     l.c.hidden.n = l.c.n = 0;
     out = run(&l);
-    assert_true(out.loss == 0 && out.taken == 0 && out.ignored == 0);
+    assert_true(out.loss == 0 && out.n_targets == 0 && out.n_ignored == 0);
     free_loss(&l);
 }
 
@@ -315,9 +316,9 @@ static void threads_and_memory_change_no_bit(void **state)
         want_all(&one);
         want_all(&other);
         const wte_loss loss = run(&one);
-        assert_ok(
-            wte_loss_need(&one.c.table, &one.c.hidden, &one.opt, &one.how, &least, &best, &err),
-            err);
+        assert_ok(wte_loss_workspace_size(&one.c.table, &one.c.hidden, &one.opt, &one.how, &least,
+                                          &best, &err),
+                  err);
         assert_true(least * 2 < best);
         for (uint32_t threads = 1; threads <= 8; threads *= 2)
             for (uint32_t small = 0; small < 2; small++) {

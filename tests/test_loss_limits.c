@@ -20,30 +20,30 @@ static void bad_calls_are_refused(void **state)
     REFUSED(WTE_E_RANGE, 1, "target -1 at position 1");
     l.targets[1] = 1;
     l.how.label_smoothing = 1.5f;
-    REFUSED(WTE_E_ARGUMENT, WTE_NOWHERE, "label_smoothing is 1.5");
+    REFUSED(WTE_E_ARGUMENT, WTE_NO_INDEX, "label_smoothing is 1.5");
     l.how = init;
     l.how.z_loss = NAN;
-    REFUSED(WTE_E_ARGUMENT, WTE_NOWHERE, "z_loss is nan");
+    REFUSED(WTE_E_ARGUMENT, WTE_NO_INDEX, "z_loss is nan");
     l.how = init;
-    l.how.upstream = INFINITY;
-    REFUSED(WTE_E_ARGUMENT, WTE_NOWHERE, "upstream is inf");
+    l.how.grad_scale = INFINITY;
+    REFUSED(WTE_E_ARGUMENT, WTE_NO_INDEX, "upstream is inf");
     l.how = init;
     l.how.skip_below = -1;
-    REFUSED(WTE_E_ARGUMENT, WTE_NOWHERE, "skip_below is -1");
+    REFUSED(WTE_E_ARGUMENT, WTE_NO_INDEX, "skip_below is -1");
     l.how = init;
     l.opt.precision = WTE_PRECISION_FAST;
-    REFUSED(WTE_E_UNSUPPORTED, WTE_NOWHERE, "the loss has the exact precision only");
+    REFUSED(WTE_E_UNSUPPORTED, WTE_NO_INDEX, "the loss has the exact precision only");
     l.opt.precision = WTE_PRECISION_EXACT;
     assert_fails(wte_head_loss(&l.c.table, &l.c.hidden, ids_of(&l), NULL, NULL, NULL, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "wte_head_loss: out is NULL");
-    assert_fails(wte_loss_need(&l.c.table, &l.c.hidden, NULL, NULL, NULL, &best, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "wte_loss_need: least is NULL");
-    assert_fails(wte_loss_need(&l.c.table, &l.c.hidden, NULL, NULL, &least, NULL, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "wte_loss_need: best is NULL");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_head_loss: out is NULL");
+    assert_fails(wte_loss_workspace_size(&l.c.table, &l.c.hidden, NULL, NULL, NULL, &best, &err),
+                 err, WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_loss_workspace_size: least is NULL");
+    assert_fails(wte_loss_workspace_size(&l.c.table, &l.c.hidden, NULL, NULL, &least, NULL, &err),
+                 err, WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_loss_workspace_size: best is NULL");
     wte_ids few = ids_of(&l);
     few.count = 1;
     assert_fails(wte_head_loss(&l.c.table, &l.c.hidden, few, NULL, NULL, &out, &err), err,
-                 WTE_E_SHAPE, WTE_NOWHERE, "1 targets for 2 hidden vectors");
+                 WTE_E_SHAPE, WTE_NO_INDEX, "1 targets for 2 hidden vectors");
     free_loss(&l);
 }
 
@@ -61,10 +61,12 @@ static void memory_is_what_was_said(void **state)
         if (i & 1) want_all(&l);
         if (i & 2) l.how.label_smoothing = 0.1f;
         if (i & 2) assert_ok(wte_pool_create(3, &l.opt.pool, &err), err);
-        assert_ok(wte_loss_need(&l.c.table, &l.c.hidden, &l.opt, &l.how, &least, &best, &err), err);
+        assert_ok(
+            wte_loss_workspace_size(&l.c.table, &l.c.hidden, &l.opt, &l.how, &least, &best, &err),
+            err);
         l.opt.work_bytes = least - 1;
         assert_fails(wte_head_loss(&l.c.table, &l.c.hidden, ids_of(&l), &l.opt, &l.how, &out, &err),
-                     err, WTE_E_LIMIT, WTE_NOWHERE, " are needed");
+                     err, WTE_E_LIMIT, WTE_NO_INDEX, " are needed");
         for (uint64_t bytes = least; bytes < best * 2; bytes += bytes / 3) {
             test_memory_init(&memory, SIZE_MAX);
             l.opt.work_bytes = bytes;

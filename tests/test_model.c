@@ -36,16 +36,16 @@ static void the_demo_has_pytorchs_bits(void **state)
     assert_int_equal(t->rows, 6);
     assert_int_equal(t->dim, 3);
     assert_int_equal(t->dtype, WTE_F32);
-    assert_int_equal(t->tensor, WTE_NOWHERE);
-    assert_int_equal(t->offset, WTE_NOWHERE);
+    assert_int_equal(t->tensor, WTE_NO_INDEX);
+    assert_int_equal(t->offset, WTE_NO_INDEX);
     for (uint64_t r = 0; r < 6; r++) {
-        assert_ok(wte_rows_read(&t->source, r, row, &err), err);
+        assert_ok(wte_row_source_read(&t->source, r, row, &err), err);
         assert_memory_equal(row, demo_table[r], sizeof row);
     }
     assert_null(wte_model_file(m));
     assert_null(wte_model_head(m));
     assert_null(wte_model_vocab(m));
-    assert_int_equal(wte_model_candidates(m), 0);
+    assert_int_equal(wte_model_n_candidates(m), 0);
     assert_string_equal(wte_model_path(m), "demo");
     wte_model_free(m);
     wte_model_free(NULL);
@@ -61,11 +61,11 @@ static void the_demo_has_no_other_tensors(void **state)
     assert_ok(wte_model_open("demo", &opt, &m, &err), err);
     wte_model_free(m);
     opt.tensor = "wte";
-    assert_fails(wte_model_open("demo", &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_fails(wte_model_open("demo", &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "the only tensor is 'demo'; there is no 'wte'");
     opt.tensor = NULL;
     opt.head = "lm_head";
-    assert_fails(wte_model_open("demo", &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_fails(wte_model_open("demo", &opt, &m, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "there is no 'lm_head'");
 }
 
@@ -82,7 +82,7 @@ static void assert_row(const wte_model_table *t, uint64_t row, float first)
 {
     float got[4];
     wte_error err;
-    assert_ok(wte_rows_read(&t->source, row, got, &err), err);
+    assert_ok(wte_row_source_read(&t->source, row, got, &err), err);
     for (int c = 0; c < 4; c++) assert_true(got[c] == first + (float)c);
 }
 
@@ -100,7 +100,7 @@ static void a_file_takes_its_folders_side_files(void **state)
     assert_int_equal(wte_vocab_count(wte_model_vocab(m)), 2);
     assert_row(t, 5, 50);
     /* where it lies in the file */
-    FILE *f = fopen(wte_file_part_path(wte_model_file(m), t->part), "rb");
+    FILE *f = fopen(wte_file_shard_path(wte_model_file(m), t->shard), "rb");
     float there[4];
     fseek(f, (int)(t->offset + 3 * t->row_bytes), SEEK_SET);
     assert_int_equal(fread(there, 4, 4, f), 4);
@@ -169,7 +169,7 @@ static void one_index_beats_one_file_beats_the_only_one(void **state)
     assert_int_equal(input_of(m)->rows, 1);
     wte_model_free(m);
     write_safetensors(in_folder(dir, "b.safetensors"), two, 1);
-    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "2 safetensors files and no index: name one of 'a.safetensors', 'b.safetensors'");
     write_safetensors(in_folder(dir, "model.safetensors"), two, 1);
     m = open_model(dir);
@@ -202,13 +202,13 @@ static void two_shards_are_one_model(void **state)
     const wte_model_table *head = wte_model_head(m);
     assert_row(input_of(m), 2, 20);
     assert_row(head, 4, 40);
-    assert_true(input_of(m)->part != head->part);
+    assert_true(input_of(m)->shard != head->shard);
     wte_tie t;
     wte_error err;
     assert_ok(wte_model_tie(m, NULL, &t, &err), err);
     assert_int_equal(t.verdict, WTE_TIE_EQUAL_BYTES);
-    assert_true(t.tried);
-    assert_false(t.moved);
+    assert_true(t.experiment_ran);
+    assert_false(t.head_changed);
     wte_model_free(m);
     test_scratch_remove(dir);
 }
@@ -220,18 +220,18 @@ static void a_folder_without_weights_lists_what_it_has(void **state)
     wte_model *m;
     wte_error err;
     assert_fails(
-        wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+        wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
         "no weights that can be read here (safetensors, PyTorch, GGUF, one .npy, .npz, .vec or .ftz); it "
         "holds nothing");
     write_text(dir, "merges.txt", "x");
     write_text(dir, "config.json", "{}");
-    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "it holds config.json, merges.txt");
     write_text(dir, "a\033[31m.safetensors", "x");
     write_text(dir, "b.safetensors", "x");
-    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "2 safetensors files and no index: name one of 'a\\x1b[31m.safetensors'");
-    assert_fails(wte_model_open("no/such/model", NULL, &m, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte_model_open("no/such/model", NULL, &m, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "no/such/model");
     assert_null(m);
     test_scratch_remove(dir);
@@ -244,7 +244,7 @@ static void paths_that_are_too_long_are_refused(void **state)
     wte_error err;
     (void)state;
     memset(path, 'x', sizeof path - 1);
-    assert_fails(wte_model_open(path, NULL, &m, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_model_open(path, NULL, &m, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "path is longer than 4095 bytes");
 }
 
@@ -316,8 +316,8 @@ static void a_head_stored_dim_by_rows_is_turned(void **state)
     assert_ok(wte_model_tie(m, NULL, &t, &err), err);
     assert_int_equal(t.verdict, WTE_TIE_EQUAL_VALUES);
     assert_non_null(strstr(t.why, "in another order"));
-    assert_true(t.tried);
-    assert_false(t.moved);
+    assert_true(t.experiment_ran);
+    assert_false(t.head_changed);
     assert_true(t.before == 30 && t.head_before == 30);
     wte_model_free(m);
     test_scratch_remove(dir);
@@ -369,10 +369,10 @@ static void a_mapping_that_leaves_the_table_is_refused(void **state)
         { { "mapping", "I64", 3, 0, negative, 8 }, WTE_E_FORMAT, 1, "mapping[1] is -1", false },
         { { "mapping", "F32", 3, 0, NULL, 4 },
           WTE_E_FORMAT,
-          WTE_NOWHERE,
+          WTE_NO_INDEX,
           "must be a list of whole numbers, but has type f32 and rank 1",
           false },
-        { { "mapping", "I32", 3, 1, NULL, 4 }, WTE_E_FORMAT, WTE_NOWHERE, "rank 2", false },
+        { { "mapping", "I32", 3, 1, NULL, 4 }, WTE_E_FORMAT, WTE_NO_INDEX, "rank 2", false },
         { { "mapping", "I64", 3, 0, far, 8 },
           WTE_E_FORMAT,
           0,
@@ -414,7 +414,7 @@ static void a_mapping_of_too_many_ids_is_refused(void **state)
     wte_model *m = open_model(dir);
     const wte_model_table *t;
     wte_error err;
-    assert_fails(wte_model_input(m, &t, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(wte_model_input(m, &t, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "'mapping' names 16777217 ids, but at most 16777216 are read");
     wte_model_free(m);
     test_scratch_remove(dir);

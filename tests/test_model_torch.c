@@ -50,7 +50,7 @@ static void two_names_of_one_storage_are_tied_and_move_together(void **state)
         assert_int_equal(t.wasted_bytes, 0);
         assert_int_equal(t.params_tied, 12);
         assert_int_equal(t.params_untied, 24);
-        assert_true(t.tried && t.moved);
+        assert_true(t.experiment_ran && t.head_changed);
         assert_true(t.before == 9 && t.head_before == 9 && t.head_after == t.after);
         wte_model_free(m);
         test_scratch_remove(dir);
@@ -91,11 +91,11 @@ static void views_are_judged_by_the_elements_they_share(void **state)
     const char *dir = make_folder("views.pt", "weights.pt", GPT2(""));
     wte_tie t = tie_of_named(dir, "wte.weight", "turned"); /* stored dim x rows, by columns */
     assert_int_equal(t.verdict, WTE_TIE_SAME_STORAGE);
-    assert_true(t.tried && t.moved);
+    assert_true(t.experiment_ran && t.head_changed);
     t = tie_of_named(dir, "wte.weight", "parameter"); /* another storage, twice the values */
     assert_int_equal(t.verdict, WTE_TIE_INDEPENDENT);
     assert_int_equal(t.rows_different, 4);
-    assert_true(t.tried && !t.moved);
+    assert_true(t.experiment_ran && !t.head_changed);
     t = tie_of_named(dir, "wte.weight", "bfloat");
     assert_int_equal(t.verdict, WTE_TIE_EQUAL_VALUES);
     t = tie_of_named(dir, "columns", "every_column"); /* of one storage, but other elements */
@@ -111,8 +111,8 @@ static void packed_tables_are_judged_but_not_changed(void **state)
     wte_model *m = open_model(dir);
     const wte_tie t = tie_of(m);
     assert_int_equal(t.verdict, WTE_TIE_SAME_STORAGE);
-    assert_false(t.tried);
-    assert_non_null(strstr(t.why_not, "packed in its archive"));
+    assert_false(t.experiment_ran);
+    assert_non_null(strstr(t.skip_reason, "packed in its archive"));
     wte_model_free(m);
     test_scratch_remove(dir);
 }
@@ -120,7 +120,7 @@ static void packed_tables_are_judged_but_not_changed(void **state)
 static void check_taken(const char *dir, const char *name)
 {
     wte_model *m = open_model(dir);
-    const char *path = wte_file_part_path(wte_model_file(m), 0);
+    const char *path = wte_file_shard_path(wte_model_file(m), 0);
     assert_string_equal(path + strlen(path) - strlen(name), name);
     wte_model_free(m);
 }
@@ -135,7 +135,7 @@ static void the_surest_file_of_a_folder_is_taken(void **state)
     test_write_file(in_folder(dir, "other.npy"), "x", 1);
     wte_model *m;
     wte_error err;
-    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "no weights that can be read here");
     test_scratch_remove(dir);
     dir = make_folder("views.pt", "pytorch_model.bin", GPT2(""));

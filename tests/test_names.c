@@ -3,9 +3,9 @@
 
 #include "base/names.h"
 
-static wte_bytes bytes_of(const char *text, size_t n)
+static wte__bytes bytes_of(const char *text, size_t n)
 {
-    wte_bytes b = { (const uint8_t *)text, n };
+    wte__bytes b = { (const uint8_t *)text, n };
     return b;
 }
 

@@ -13,7 +13,7 @@ static made_file make_npy(int major, const char *text, size_t data_bytes)
 {
     const char *at = strchr(text, '@');
     const size_t n = strlen(text) - (at != NULL), lead = major == 1 ? 10 : 12;
-    made_file f = { NULL, lead + n + data_bytes, at ? lead + (size_t)(at - text) : WTE_NOWHERE };
+    made_file f = { NULL, lead + n + data_bytes, at ? lead + (size_t)(at - text) : WTE_NO_INDEX };
     f.data = test_guarded((size_t)f.bytes);
     memset(f.data, 0, (size_t)f.bytes);
     memcpy(f.data, "\x93NUMPY", 6);
@@ -37,13 +37,13 @@ static void check_2x3(const char *name, const struct npy_type *t, bool view)
     char path[64];
     wte_error err = { 0 };
     wte_file *f;
-    wte_rows rows;
+    wte_row_source rows;
     uint8_t want[6 * 8], got[6 * 8];
     const size_t row = 3 * (size_t)wte_dtype_bytes(t->type);
     snprintf(path, sizeof path, "npy/%s.npy", name);
     assert_ok(wte_file_open(test_data(path), NULL, &f, &err), err);
     assert_int_equal(wte_file_format(f), WTE_FORMAT_NPY);
-    assert_int_equal(wte_file_tensors(f), 1);
+    assert_int_equal(wte_file_n_tensors(f), 1);
     wte_tensor tensor = tensor_at(f, 0);
     assert_string_equal(tensor.name, "array");
     assert_int_equal(tensor.dtype, t->type);
@@ -52,8 +52,8 @@ static void check_2x3(const char *name, const struct npy_type *t, bool view)
     assert_int_equal(tensor.shape[1], 3);
     assert_int_equal(tensor.bytes, 2 * row);
     assert_int_equal(tensor.offset % 64, 0);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
-    assert_ok(wte_rows_check(&rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
+    assert_ok(wte_check_rows(&rows, &err), err);
     npy_values(t, 0, 6, want);
     assert_ok(rows.read_block(rows.ctx, 0, 2, got, &err), err);
     assert_memory_equal(got, want, 2 * row);
@@ -111,36 +111,36 @@ static void shapes_other_than_matrices_are_listed(void **state)
     (void)state;
     wte_error err = { 0 };
     wte_file *f;
-    wte_rows rows;
+    wte_row_source rows;
     float v[6];
     assert_ok(wte_file_open(test_data("npy/scalar.npy"), NULL, &f, &err), err);
     assert_int_equal(tensor_at(f, 0).rank, 0);
     assert_ok(wte_file_read(f, 0, 0, v, 4, &err), err);
     assert_true(v[0] == -2);
-    assert_fails(wte_file_rows(f, 0, &rows, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_file_row_source(f, 0, &rows, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "tensor 'array' of shape [] is no matrix");
     wte_file_free(f);
     assert_ok(wte_file_open(test_data("npy/one.npy"), NULL, &f, &err), err);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
     assert_int_equal(rows.rows, 5);
     assert_int_equal(rows.cols, 1);
-    assert_ok(wte_rows_read(&rows, 4, v, &err), err);
+    assert_ok(wte_row_source_read(&rows, 4, v, &err), err);
     assert_true(v[0] == 2);
     wte_file_free(f);
     assert_ok(wte_file_open(test_data("npy/none.npy"), NULL, &f, &err), err);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
     assert_int_equal(rows.rows, 0);
     assert_int_equal(rows.cols, 4);
     wte_file_free(f);
     assert_ok(wte_file_open(test_data("npy/three.npy"), NULL, &f, &err), err);
-    assert_fails(wte_file_rows(f, 0, &rows, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_file_row_source(f, 0, &rows, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "of shape [2, 3, 4] is no matrix");
     wte_file_free(f);
     assert_ok(wte_file_open(test_data("npy/inner.npy"), NULL, &f, &err), err);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
     assert_int_equal(rows.rows, 3);
     assert_int_equal(rows.cols, 2);
-    assert_ok(wte_rows_read(&rows, 2, v, &err), err);
+    assert_ok(wte_row_source_read(&rows, 2, v, &err), err);
     assert_true(v[0] == 2 && v[1] == 3);
     wte_file_free(f);
 }
@@ -454,10 +454,10 @@ static void large_columns_are_read_in_pieces(void **state)
         }
     wte_error err = { 0 };
     wte_file *f;
-    wte_rows rows;
+    wte_row_source rows;
     static uint32_t out[ROWS][COLS];
     assert_ok(open_npy(&made, &f, &err), err);
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
     assert_ok(rows.read_block(rows.ctx, 0, ROWS, out, &err), err);
     for (uint32_t k = 0; k < ROWS * COLS; k++) assert_int_equal(out[k / COLS][k % COLS], k);
     const uint64_t ids[] = { 4999, 7, 8, 7 };

@@ -20,14 +20,14 @@ static void check_array(const wte_file *f, const char *name, const char *code, u
 {
     wte_error err = { 0 };
     uint64_t i;
-    wte_rows rows;
+    wte_row_source rows;
     uint8_t want[48], got[48];
     const struct npy_type *type = type_of(code);
     const size_t bytes = (size_t)(n_rows * n_cols) * wte_dtype_bytes(type->type);
     assert_ok(wte_file_find(f, name, strlen(name), &i, &err), err);
     assert_string_equal(tensor_at(f, i).name, name);
     assert_int_equal(tensor_at(f, i).dtype, type->type);
-    assert_ok(wte_file_rows(f, i, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, i, &rows, &err), err);
     assert_int_equal(rows.rows, n_rows);
     assert_int_equal(rows.cols, n_cols);
     npy_values(type, 0, (int)(n_rows * n_cols), want);
@@ -45,8 +45,8 @@ static void check_golden(const char *name, uint32_t parts)
     assert_ok(wte_file_open(test_data(name), NULL, &f, &err), err);
     assert_int_equal(wte_file_format(f), WTE_FORMAT_NPZ);
     assert_string_equal(wte_format_name(wte_file_format(f)), "npz");
-    assert_int_equal(wte_file_parts(f), parts);
-    assert_int_equal(wte_file_tensors(f), 4);
+    assert_int_equal(wte_file_n_shards(f), parts);
+    assert_int_equal(wte_file_n_tensors(f), 4);
     assert_string_equal(tensor_at(f, 0).name, "big");
     assert_string_equal(tensor_at(f, 2).name, "inner/table");
     check_array(f, "big", "i2", 2, 3, false);
@@ -67,7 +67,7 @@ static void what_numpy_stored_is_read_in_place(void **state)
     wte_file *f;
     char *file;
     assert_ok(wte_file_open(test_data("npy/stored.npz"), NULL, &f, &err), err);
-    assert_int_equal(tensor_at(f, 2).part, 0);
+    assert_int_equal(tensor_at(f, 2).shard, 0);
     float want[6];
     npy_values(type_of("f4"), 0, 6, want);
     FILE *in = fopen(test_data("npy/stored.npz"), "rb");
@@ -88,8 +88,8 @@ static void what_numpy_deflated_is_unpacked_once(void **state)
     wte_error err = { 0 };
     wte_file *f;
     assert_ok(wte_file_open(test_data("npy/deflated.npz"), NULL, &f, &err), err);
-    assert_int_equal(tensor_at(f, 2).part, 1);
-    assert_non_null(strstr(wte_file_part_path(f, 1), "npy/deflated.npz (unpacked)"));
+    assert_int_equal(tensor_at(f, 2).shard, 1);
+    assert_non_null(strstr(wte_file_shard_path(f, 1), "npy/deflated.npz (unpacked)"));
     assert_int_equal(tensor_at(f, 0).offset % 64, 0);
     wte_file_free(f);
 }
@@ -127,7 +127,7 @@ static void what_is_stored_comes_before_what_is_unpacked(void **state)
     zip_add(&z, ".npy", npy, n, 0); /* has no name */
     zip_end(&z, 0, "");
     assert_ok(open_bytes(&z, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 2);
+    assert_int_equal(wte_file_n_tensors(f), 2);
     assert_string_equal(tensor_at(f, 0).name, "b");
     assert_string_equal(tensor_at(f, 1).name, "a");
     for (uint64_t i = 0; i < 2; i++) {
@@ -298,7 +298,7 @@ static void a_list_of_texts_is_the_matrixs_tokens(void **state)
         const wte_token_list *list;
         const char *value;
         assert_ok(open_bytes(&z, &f, &err), err);
-        assert_int_equal(wte_file_tensors(f), 1);
+        assert_int_equal(wte_file_n_tensors(f), 1);
         if (cases[i].used) {
             assert_ok(wte_file_tokens(f, &list, &err), err);
             assert_int_equal(list->n, 2);
@@ -321,7 +321,7 @@ static void texts_must_be_characters_and_memory_may_fail(void **state)
     wte_error err = { 0 };
     wte_file *f;
     made_zip z = with_words(header, "a\0\0\0\0\0\x11", 8);
-    assert_fails(open_bytes(&z, &f, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(open_bytes(&z, &f, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "'words.npy': text 1 holds 0x110000, which is no character");
     zip_free(&z);
     z = with_words(header, "a\0\0\0b\0\0", 8);

@@ -194,7 +194,7 @@ static void check_frozen(wte_optim_options *opt)
     assert_int_equal(changed[1], 3);
     for (uint32_t i = 1; i < 3; i++) { /* frozen rows have no state */
         const char *name;
-        wte_rows rows;
+        wte_row_source rows;
         if (wte_optim_state(o, i, &name, &rows, &err) == WTE_OK)
             assert_true(rows.rows == 2 || strcmp(name, "exp_avg_sq_col") == 0);
     }
@@ -233,7 +233,7 @@ static void h2_a_gradient_of_zero_moves_adam_but_not_lazy_adam(void **state)
             assert_ok(step_by(o, t, (path)by, some_ids(&first, 1), &d_out, &err), err);
             assert_true(is_near((double)value_at(t, 0), 0.9, 1e-7));
             assert_ok(step_by(o, t, (path)by, some_ids(&second, 1), &d_out, &err), err);
-            assert_ok(wte_optim_prepare(o, some_ids(&first, 1), &err), err);
+            assert_ok(wte_optim_sync_rows(o, some_ids(&first, 1), &err), err);
             assert_true(is_near((double)value_at(t, 0), lazy ? 0.9 : adam_second, 1e-7));
             wte_optim_free(o);
             wte_table_free(t);
@@ -271,7 +271,7 @@ static void h3_a_tied_table_takes_one_step(void **state)
     opt.decay = WTE_DECAY_DECOUPLED;
     wte_optim *o = optim_of(t, &opt);
     assert_ok(wte_optim_step(o, g, &err), err);
-    assert_int_equal(wte_optim_steps(o), 1);
+    assert_int_equal(wte_optim_n_steps(o), 1);
     for (size_t i = 0; i < 6; i++) {
         const double want = (double)start[i] * (1 - 0.1 * 0.5) - 0.1 * d_table[i];
         assert_true(is_near((double)value_at(t, i), want, 1e-6));
@@ -308,7 +308,7 @@ static void check_not_finite(wte_optim_kind kind, path by, float bad)
         else
             assert_fails(status, err, WTE_E_RANGE, 3, "2 rows, the first of them row 3");
     }
-    assert_int_equal(wte_optim_steps(o), 3);
+    assert_int_equal(wte_optim_n_steps(o), 3);
     finish(other);
     assert_memory_equal(wte_table_data(t), wte_table_data(clean), 12 * sizeof(float));
     for (size_t i = 0; i < 24; i++) assert_true(isfinite(value_at(t, i)));
@@ -375,9 +375,9 @@ static void decay_of_touched_rows_is_asked_for(void **state)
         wte_optim *o = optim_of(t, &opt);
         for (int by = BY_SPARSE; by < PATHS; by++)
             assert_fails(step_by(o, t, (path)by, some_ids(&id, 1), &d_out, &err), err,
-                         WTE_E_ARGUMENT, WTE_NOWHERE,
+                         WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "weight_decay 0.5 is not compatible with a sparse");
-        assert_int_equal(wte_optim_steps(o), 0);
+        assert_int_equal(wte_optim_n_steps(o), 0);
         wte_optim_free(o);
         opt.decay_touched = 1;
         o = optim_of(t, &opt);
@@ -473,11 +473,11 @@ static void settings_that_make_no_sense_are_refused(void **state)
         wte_optim *o = (wte_optim *)t;
         uint64_t bytes = 1;
         wte_error err;
-        assert_fails(wte_optim_create(t, &opt, &o, &err), err, all[i].status, WTE_NOWHERE,
+        assert_fails(wte_optim_create(t, &opt, &o, &err), err, all[i].status, WTE_NO_INDEX,
                      all[i].part);
         assert_null(o);
-        assert_fails(wte_optim_need(4, 2, WTE_F32, &opt, &bytes, &err), err, all[i].status,
-                     WTE_NOWHERE, all[i].part);
+        assert_fails(wte_optim_state_bytes(4, 2, WTE_F32, &opt, &bytes, &err), err, all[i].status,
+                     WTE_NO_INDEX, all[i].part);
         assert_int_equal(bytes, 0);
     }
     wte_table_free(t);
@@ -487,20 +487,20 @@ static void tables_that_cannot_be_trained_are_refused(void **state)
 {
     (void)state;
     const float values[2] = { 1, 2 };
-    const wte_rows rows = {
+    const wte_row_source rows = {
         .rows = 1, .cols = 2, .dtype = WTE_F32, .data = values, .row_bytes = 8
     };
     wte_table *borrowed, *whole = table_of(1, 2, WTE_F64);
     wte_optim *o;
     wte_error err;
     assert_ok(wte_table_wrap(&rows, NULL, &borrowed, &err), err);
-    assert_fails(wte_optim_create(borrowed, NULL, &o, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_optim_create(borrowed, NULL, &o, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "borrows its rows");
-    assert_fails(wte_optim_create(whole, NULL, &o, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_optim_create(whole, NULL, &o, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "f64");
-    assert_fails(wte_optim_create(NULL, NULL, &o, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_optim_create(NULL, NULL, &o, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "t is NULL");
-    assert_fails(wte_optim_create(whole, NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_optim_create(whole, NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "out is NULL");
     wte_table_free(borrowed);
     wte_table_free(whole);
@@ -519,23 +519,23 @@ static void gradients_that_do_not_fit_are_refused(void **state)
     wte_optim *o = optim_of(t, NULL), *l = optim_of(t, &lazy), *f = optim_of(t, &factor);
     wte_error err;
     assert_fails(step_by(o, wide, BY_DENSE, some_ids(&good, 1), d_out, &err), err, WTE_E_SHAPE,
-                 WTE_NOWHERE, "3 x 3 for a table of 3 x 2");
+                 WTE_NO_INDEX, "3 x 3 for a table of 3 x 2");
     assert_fails(step_by(o, more, BY_DENSE, some_ids(&good, 1), d_out, &err), err, WTE_E_SHAPE,
-                 WTE_NOWHERE, "5 x 2 for a table of 3 x 2");
+                 WTE_NO_INDEX, "5 x 2 for a table of 3 x 2");
     assert_fails(step_by(o, more, BY_SPARSE, some_ids(&far, 1), d_out, &err), err, WTE_E_SHAPE, 4,
                  "row 4 for a table of 3 rows");
     assert_fails(step_by(o, t, BY_LOOKUP, some_ids(&bad, 1), d_out, &err), err, WTE_E_RANGE, 0,
                  "3");
     assert_fails(step_by(l, t, BY_DENSE, some_ids(&good, 1), d_out, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "lazy Adam does not support dense gradients");
+                 WTE_NO_INDEX, "lazy Adam does not support dense gradients");
     for (int by = BY_SPARSE; by < PATHS; by++)
         assert_fails(step_by(f, t, (path)by, some_ids(&good, 1), d_out, &err), err, WTE_E_ARGUMENT,
-                     WTE_NOWHERE, "Adafactor needs a dense gradient");
-    assert_fails(wte_optim_step(o, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "g is NULL");
-    assert_fails(wte_optim_prepare(o, some_ids(&bad, 1), &err), err, WTE_E_RANGE, 0, "3");
-    assert_fails(wte_optim_set_lr(o, -1, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "lr is -1");
-    assert_fails(wte_optim_set_lr(o, (double)NAN, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "nan");
-    assert_int_equal(wte_optim_steps(o), 0);
+                     WTE_NO_INDEX, "Adafactor needs a dense gradient");
+    assert_fails(wte_optim_step(o, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "g is NULL");
+    assert_fails(wte_optim_sync_rows(o, some_ids(&bad, 1), &err), err, WTE_E_RANGE, 0, "3");
+    assert_fails(wte_optim_set_lr(o, -1, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "lr is -1");
+    assert_fails(wte_optim_set_lr(o, (double)NAN, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "nan");
+    assert_int_equal(wte_optim_n_steps(o), 0);
     wte_optim_free(o);
     wte_optim_free(l);
     wte_optim_free(f);

@@ -72,7 +72,7 @@ static void assert_same(const trained *a, const trained *b)
     assert_memory_equal(changed[0], changed[1], sizeof changed[0]);
     for (uint32_t i = 0;; i++) {
         const char *name;
-        wte_rows x, y;
+        wte_row_source x, y;
         const wte_status status = wte_optim_state(a->optim, i, &name, &x, &err);
         assert_int_equal(wte_optim_state(b->optim, i, &name, &y, &err), status);
         if (status != WTE_OK) break;
@@ -102,7 +102,7 @@ static void check(const wte_optim_options *opt, uint64_t cols, int pattern, bool
     uint64_t seed = 9;
     trained want = make(opt, cols, NULL), got = make(opt, cols, pool);
     wte_bag_options bag = WTE_BAG_OPTIONS_INIT;
-    bag.bag_ids = BAG;
+    bag.ids_per_bag = BAG;
     bag.weights = weighted ? weights : NULL;
     for (uint64_t step = 0; step < 3; step++) {
         wte_error err[2];
@@ -156,7 +156,7 @@ static void steps_are_those_of_plain_arithmetic(void **state)
         const float *after = wte_table_data(t.table);
         wte_bag_options bag = WTE_BAG_OPTIONS_INIT;
         wte_error err;
-        bag.bag_ids = BAG;
+        bag.ids_per_bag = BAG;
         memset(sum, 0, sizeof sum);
         memcpy(before, after, sizeof before);
         fill(ids, pattern, 4);
@@ -198,7 +198,7 @@ static void memory_may_fail_at_any_time(void **state)
         wte_error err;
         test_memory_init(&m, SIZE_MAX);
         opt.allocator = &m.allocator;
-        bag.bag_ids = BAG;
+        bag.ids_per_bag = BAG;
         trained t = make(&opt, MOST, NULL), untouched = make(&kinds[3], MOST, NULL);
         m.fail_at = m.calls + fail;
         status = wte_optim_step_bag(t.optim, some_ids(ids, IDS), no_offsets(), &bag, d_out, 0, NULL,

@@ -4,7 +4,7 @@
 #include "optim_help.h"
 #include "test.h"
 
-#include "train/optim.h"
+#include "optim/optim.h"
 
 #define ROWS  60u
 #define COLS  37u
@@ -45,7 +45,7 @@ static void run_steps(wte_optim *o, wte_table *t, path by, const history *h, uin
         step_of(h, s, ids, d_out);
         assert_ok(wte_optim_set_lr(o, lr_at(h, s), &err), err);
         if (h->prepares && s % 3 == 0)
-            assert_ok(wte_optim_prepare(o, some_ids(ids, IDS), &err), err);
+            assert_ok(wte_optim_sync_rows(o, some_ids(ids, IDS), &err), err);
         assert_ok(step_by(o, t, by, some_ids(ids, IDS), d_out, &err), err);
     }
 }
@@ -55,7 +55,7 @@ static void assert_same_state(const wte_optim *a, const wte_optim *b)
     wte_error err;
     for (uint32_t i = 0;; i++) {
         const char *name[2];
-        wte_rows rows[2];
+        wte_row_source rows[2];
         const wte_status status = wte_optim_state(a, i, &name[0], &rows[0], &err);
         assert_int_equal(wte_optim_state(b, i, &name[1], &rows[1], &err), status);
         if (status != WTE_OK) {

@@ -40,7 +40,7 @@ enum { P, M, V, Y, G, S, ARRAYS };
 /* Rows whose arrays end at unreadable pages. */
 typedef struct scene {
     wte__update job;
-    wte__place place[SCENE_ROWS];
+    wte__optim_row place[SCENE_ROWS];
     float *array[SCENE_ROWS][ARRAYS];
     size_t n;
 } scene;
@@ -59,14 +59,14 @@ static void make_row(scene *s, size_t r, const setting *k, int kind, uint64_t *s
         for (size_t i = 0; i < length(s, a) && (a == V || a == Y || a == S); i++)
             array[a][i] = fabsf(array[a][i]) * (kind == 2 ? 1.0f : 0x1p-10f);
     }
-    wte__place *at = &s->place[r];
+    wte__optim_row *at = &s->place[r];
     at->p = array[P];
     at->m = k->adam || k->momentum ? array[M] : NULL;
     at->v = k->adam || k->adagrad ? array[V] : NULL;
-    at->most = k->most ? array[Y] : NULL;
+    at->max_v = k->most ? array[Y] : NULL;
     at->g = k->idle ? NULL : array[G];
     at->sum = k->rowwise ? array[S] : NULL;
-    at->by = r == 1 ? 0.75f : 1;
+    at->grad_scale = r == 1 ? 0.75f : 1;
 }
 
 /* Row 2 of the second kind has a gradient that is not finite. */
@@ -85,8 +85,8 @@ static scene *make_scene(const setting *k, size_t n, int kind, const wte__factor
     if (kind == 1) s->array[2][G][n - 1] = INFINITY;
     s->job.at = s->place;
     s->job.rows = k->idle ? 1 : SCENE_ROWS;
-    s->job.known = SCENE_ROWS;
-    s->job.ahead = 2;
+    s->job.prefetch_end = SCENE_ROWS;
+    s->job.prefetch_distance = 2;
     return s;
 }
 static void free_scene(scene *s)
@@ -99,17 +99,18 @@ static void free_scene(scene *s)
 
 /* What was found, row by row. */
 static uint32_t run(const wte__kernels *set, const setting *k, const scene *s, size_t steps,
-                    size_t calm)
+                    size_t decay_only_from)
 {
     uint32_t found = 0;
     if (k->idle)
-        return k->adam ? set->idle_adam(&s->job, steps, calm) : set->idle_sgd(&s->job, steps, calm);
+        return k->adam ? set->catchup_adam(&s->job, steps, decay_only_from)
+                       : set->catchup_sgd(&s->job, steps, decay_only_from);
     if (k->adam)
         set->step_adam(&s->job);
     else if (k->adagrad)
         set->step_adagrad(&s->job);
     else if (k->rowwise)
-        set->step_rowwise(&s->job);
+        set->step_rowwise_adagrad(&s->job);
     else
         set->step_sgd(&s->job);
     for (size_t r = 0; r < SCENE_ROWS; r++) found |= s->place[r].found << 4 * r;
@@ -139,9 +140,9 @@ static void check_found(const setting *k, const scene *after, const scene *befor
         const size_t bytes = after->n * sizeof(float);
         bool finite = true;
         for (size_t c = 0; c < after->n && !k->idle; c++)
-            finite = finite && isfinite(before->array[r][G][c] * before->place[r].by);
+            finite = finite && isfinite(before->array[r][G][c] * before->place[r].grad_scale);
         const bool changed = memcmp(after->array[r][P], before->array[r][P], bytes) != 0;
-        assert_int_equal(found >> 4 * r & 3, finite ? changed : WTE__PLACE_NOT_FINITE);
+        assert_int_equal(found >> 4 * r & 3, finite ? changed : WTE__GRAD_NOT_FINITE);
         for (size_t a = 0; a < ARRAYS && !finite; a++)
             assert_memory_equal(after->array[r][a], before->array[r][a],
                                 length(after, a) * sizeof(float));
@@ -149,17 +150,17 @@ static void check_found(const setting *k, const scene *after, const scene *befor
 }
 
 static void check(const setting *k, size_t n, int kind, const wte__factors *by, size_t steps,
-                  size_t calm)
+                  size_t decay_only_from)
 {
     const wte__kernels *sets[WTE__MAX_ISAS];
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
     const uint64_t seed = n * 31 + (uint64_t)kind + 7;
     scene *want = make_scene(k, n, kind, by, seed), *start = make_scene(k, n, kind, by, seed);
-    const uint32_t found = run(sets[0], k, want, steps, calm);
+    const uint32_t found = run(sets[0], k, want, steps, decay_only_from);
     check_found(k, want, start, found);
     for (size_t i = 1; i < n_sets; i++) {
         scene *got = make_scene(k, n, kind, by, seed);
-        const uint32_t also = run(sets[i], k, got, steps, calm);
+        const uint32_t also = run(sets[i], k, got, steps, decay_only_from);
         if (kind != 2) assert_int_equal(also, found);
         compare_scenes(sets[i]->isa, got, want, kind);
         free_scene(got);
@@ -234,25 +235,27 @@ static void run_listed(const wte__kernels *set, const setting *k, listed_scene *
                        bool by_place)
 {
     const wte__factors by = { 0.01f, 1.5f, 0.999f, 0.75f };
-    wte__place place[LISTED], first = { .p = s->array[P], .g = s->array[G], .by = 1 };
-    wte__update job = { .at = place, .rows = 4, .known = LISTED, .ahead = 3, .n = s->n, .by = &by };
+    wte__optim_row place[LISTED], first = { .p = s->array[P], .g = s->array[G], .grad_scale = 1 };
+    wte__update job = {
+        .at = place, .rows = 4, .prefetch_end = LISTED, .prefetch_distance = 3, .n = s->n, .by = &by
+    };
     job.b1 = job.b2 = 0.75f;
     job.c1 = job.c2 = 0.25f;
     job.eps = 1e-8f;
     job.l2 = k->l2 ? 0.01f : 0;
     first.v = k->adam || k->adagrad ? s->array[V] : NULL;
     first.m = k->adam ? s->array[M] : NULL;
-    first.most = k->most ? s->array[Y] : NULL;
+    first.max_v = k->most ? s->array[Y] : NULL;
     first.sum = k->rowwise ? s->array[S] : NULL;
     const wte__listed list = { first,    listed_row, listed_from, s->n, weighted ? listed_by : NULL,
                                s->marks, s->found };
     for (size_t i = 0; i < LISTED; i++) {
         const size_t at = (size_t)listed_row[i] * s->n;
-        place[i] = (wte__place){ .p = first.p + at, .by = weighted ? listed_by[i] : 1 };
+        place[i] = (wte__optim_row){ .p = first.p + at, .grad_scale = weighted ? listed_by[i] : 1 };
         place[i].g = first.g + listed_from[i] * s->n;
         place[i].m = first.m ? first.m + at : NULL;
         place[i].v = first.v ? first.v + at : NULL;
-        place[i].most = first.most ? first.most + at : NULL;
+        place[i].max_v = first.max_v ? first.max_v + at : NULL;
         place[i].sum = first.sum ? first.sum + listed_row[i] : NULL;
     }
     if (!by_place) job.list = &list;
@@ -261,12 +264,12 @@ static void run_listed(const wte__kernels *set, const setting *k, listed_scene *
     else if (k->adagrad)
         set->step_adagrad(&job);
     else if (k->rowwise)
-        set->step_rowwise(&job);
+        set->step_rowwise_adagrad(&job);
     else
         set->step_sgd(&job);
     for (size_t i = 0; i < job.rows && by_place; i++) {
         s->found[i] = (uint8_t)place[i].found;
-        if (place[i].found & WTE__PLACE_CHANGED) s->marks[listed_row[i]] = WTE__PLACE_CHANGED;
+        if (place[i].found & WTE__ROW_CHANGED) s->marks[listed_row[i]] = WTE__ROW_CHANGED;
     }
 }
 
@@ -282,7 +285,7 @@ static void rows_that_are_listed_take_the_steps_of_places(void **state)
                 listed_scene want;
                 make_listed(&want, width(w), weighted);
                 run_listed(sets[0], &settings[k], &want, weighted, true);
-                assert_int_equal(want.found[3], WTE__PLACE_NOT_FINITE);
+                assert_int_equal(want.found[3], WTE__GRAD_NOT_FINITE);
                 assert_int_equal(want.marks[5] + want.marks[1] + want.marks[3], 0);
                 for (size_t i = 0; i < n_sets; i++) {
                     listed_scene got;
@@ -361,8 +364,8 @@ static void squares_and_finiteness_are_told_alike(void **state)
         }
         for (size_t s = 0; s < n_sets; s++)
             for (int l2 = 0; l2 < 2; l2++) {
-                const float got = sets[s]->sum_squares(g, p, l2 ? 0.5f : 0, n);
-                const float want = sets[0]->sum_squares(g, p, l2 ? 0.5f : 0, n);
+                const float got = sets[s]->sumsq_decayed(g, p, l2 ? 0.5f : 0, n);
+                const float want = sets[0]->sumsq_decayed(g, p, l2 ? 0.5f : 0, n);
                 assert_memory_equal(&got, &want, sizeof got);
                 assert_true(fabs((double)got - sum[l2]) <= 1e-6 * sum[l2]);
             }
@@ -385,7 +388,7 @@ static void squares_and_finiteness_are_told_alike(void **state)
 typedef void (*chance_kernel)(const float *src, void *dst, size_t n, uint64_t key);
 static chance_kernel chance_of(const wte__kernels *set, bool half)
 {
-    return half ? set->chance_f16 : set->chance_bf16;
+    return half ? set->stochastic_round_f16 : set->stochastic_round_bf16;
 }
 
 static void chance_has_the_same_bits(void **state)

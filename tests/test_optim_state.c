@@ -2,7 +2,7 @@
  */
 #include "optim_help.h"
 
-#include "train/optim.h"
+#include "optim/optim.h"
 
 #define ROWS 12u
 #define COLS 5u
@@ -65,7 +65,7 @@ static void run(wte_optim *o, wte_table *t, path by, uint32_t begin, uint32_t en
 static void copy_state(const wte_optim *from, wte_optim *to)
 {
     const char *name;
-    wte_rows rows;
+    wte_row_source rows;
     wte_error err;
     uint32_t i = 0;
     for (; wte_optim_state(from, i, &name, &rows, &err) == WTE_OK; i++)
@@ -88,7 +88,7 @@ static void check_saved(const wte_optim_options *opt, wte_dtype dtype)
     wte_optim *second = optim_of(rest, opt);
     copy_state(first, second);
     wte_optim_free(first);
-    assert_int_equal(wte_optim_steps(second), 9);
+    assert_int_equal(wte_optim_n_steps(second), 9);
     run(second, rest, by, 9, 20);
     finish(second);
     assert_memory_equal(wte_table_data(whole), wte_table_data(rest), table_bytes(whole));
@@ -135,7 +135,7 @@ static void parts_have_pytorchs_names(void **state)
         wte_optim *o = optim_of(t, &all[k]);
         for (uint32_t i = 0; i < 5; i++) {
             const char *name = "";
-            wte_rows rows;
+            wte_row_source rows;
             wte_error err;
             if (i == 4 || !names[k][i]) {
                 assert_fails(wte_optim_state(o, i, &name, &rows, &err), err, WTE_E_RANGE, i,
@@ -161,27 +161,27 @@ static void states_that_do_not_fit_are_refused(void **state)
     wte_optim *o = optim_of(t, &opt);
     const char *name;
     wte_error err;
-    wte_rows rows = { ROWS, COLS, WTE_F32, .data = values, .row_bytes = COLS * 4 };
-    const wte_rows steps = { 1, 1, WTE_U64, .data = &count, .row_bytes = 8 };
-    assert_fails(wte_optim_load(o, "sum\n", &rows, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    wte_row_source rows = { ROWS, COLS, WTE_F32, .data = values, .row_bytes = COLS * 4 };
+    const wte_row_source steps = { 1, 1, WTE_U64, .data = &count, .row_bytes = 8 };
+    assert_fails(wte_optim_load(o, "sum\n", &rows, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "'sum\\x0a' is no part");
-    assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "'steps' is 12 x 5, but this state has 1 x 1");
     rows.rows--;
-    assert_fails(wte_optim_load(o, "exp_avg", &rows, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_optim_load(o, "exp_avg", &rows, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "'exp_avg' is 11 x 5, but this state has 12 x 5");
     rows.rows++;
     rows.dtype = WTE_BF16;
-    assert_fails(wte_optim_load(o, "exp_avg", &rows, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_optim_load(o, "exp_avg", &rows, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "of bf16, but this state is of f32");
-    assert_fails(wte_optim_load(o, NULL, &rows, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_optim_load(o, NULL, &rows, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "name is NULL");
     assert_ok(wte_optim_load(o, "steps", &steps, &err), err);
-    assert_int_equal(wte_optim_steps(o), 3);
+    assert_int_equal(wte_optim_n_steps(o), 3);
     run(o, t, BY_LOOKUP, 0, 2);
-    assert_fails(wte_optim_state(o, 0, &name, &rows, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_optim_state(o, 0, &name, &rows, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "up to 2 steps behind");
-    assert_fails(wte_optim_load(o, "steps", &steps, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_optim_load(o, "steps", &steps, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "up to 2 steps behind");
     wte_optim_free(o);
     wte_table_free(t);
@@ -218,7 +218,7 @@ static void numbers_that_no_state_has_are_refused(void **state)
         wte_optim *o = optim_of(t, &opt);
         float values[ROWS * COLS], before[ROWS * COLS];
         const char *name;
-        wte_rows rows;
+        wte_row_source rows;
         wte_error err;
         uint32_t k = 0;
         do {
@@ -228,7 +228,7 @@ static void numbers_that_no_state_has_are_refused(void **state)
         const size_t at = rows.cols == 1 ? 7 : rows.rows == 1 ? 2 : 7 * COLS + 2;
         memcpy(before, rows.data, n * sizeof *before);
         for (size_t c = 0; c < n; c++) values[c] = 3;
-        wte_rows given = rows;
+        wte_row_source given = rows;
         given.data = values;
         assert_ok(wte_optim_load(o, name, &given, &err), err);
         assert_memory_equal(rows.data, values, n * sizeof *values);
@@ -252,12 +252,12 @@ static void steps_that_cannot_be_counted_are_refused(void **state)
     wte_optim *o = optim_of(t, &opt);
     static const double half = 2.5;
     uint64_t steps = UINT64_C(1) << 53;
-    wte_rows rows = { 1, 1, WTE_U64, .data = &steps, .row_bytes = 8 };
+    wte_row_source rows = { 1, 1, WTE_U64, .data = &steps, .row_bytes = 8 };
     wte_error err;
     assert_ok(wte_optim_load(o, "steps", &rows, &err), err);
     run(o, t, BY_LOOKUP, 0, 2); /* bias corrections are 1 */
     finish(o);
-    assert_int_equal(wte_optim_steps(o), steps + 2);
+    assert_int_equal(wte_optim_n_steps(o), steps + 2);
     const float *row = wte_table_data(t);
     for (size_t i = 0; i < ROWS * COLS; i++) assert_true(isfinite(row[i]));
     steps++;
@@ -267,13 +267,13 @@ static void steps_that_cannot_be_counted_are_refused(void **state)
     assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_RANGE, 0,
                  "'steps' is 18446744073709551615, but at most");
     rows.dtype = WTE_I64;
-    assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "'steps' is of i64, but this state is of u64");
     rows.dtype = WTE_F64;
     rows.data = &half;
-    assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "'steps' is of f64, but this state is of u64");
-    assert_int_equal(wte_optim_steps(o), (UINT64_C(1) << 53) + 2);
+    assert_int_equal(wte_optim_n_steps(o), (UINT64_C(1) << 53) + 2);
     wte_optim_free(o);
     wte_table_free(t);
 }
@@ -345,11 +345,11 @@ static void tables_that_are_not_the_same_but_longer_are_refused(void **state)
     wte_optim *o = optim_of(t, NULL);
     wte_error err;
     assert_ok(wte_table_wrap(wte_table_source(t), NULL, &borrowed, &err), err);
-    assert_fails(wte_optim_grow(o, wide, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
+    assert_fails(wte_optim_grow(o, wide, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "from 12 x 5 f32 to 12 x 6 f32");
-    assert_fails(wte_optim_grow(o, half, &err), err, WTE_E_SHAPE, WTE_NOWHERE, "12 x 5 f16");
-    assert_fails(wte_optim_grow(o, less, &err), err, WTE_E_SHAPE, WTE_NOWHERE, "11 x 5 f32");
-    assert_fails(wte_optim_grow(o, borrowed, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_optim_grow(o, half, &err), err, WTE_E_SHAPE, WTE_NO_INDEX, "12 x 5 f16");
+    assert_fails(wte_optim_grow(o, less, &err), err, WTE_E_SHAPE, WTE_NO_INDEX, "11 x 5 f32");
+    assert_fails(wte_optim_grow(o, borrowed, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "borrows its rows");
     run(o, t, BY_LOOKUP, 0, 2); /* goes on as before */
     wte_optim_free(o);
@@ -380,7 +380,7 @@ static void need_is_what_is_allocated(void **state)
         opt.allocator = &memory.allocator;
         opt.rounding = WTE_ROUND_MASTER;
         if (k >= n) opt.trainable = mask;
-        assert_ok(wte_optim_need(ROWS, COLS, WTE_BF16, &opt, &bytes, &err), err);
+        assert_ok(wte_optim_state_bytes(ROWS, COLS, WTE_BF16, &opt, &bytes, &err), err);
         assert_ok(wte_optim_create(t, &opt, &o, &err), err);
         assert_int_equal(memory.live_bytes, bytes + sizeof *o);
         wte_optim_free(o);
@@ -389,7 +389,7 @@ static void need_is_what_is_allocated(void **state)
         assert_ok(wte_optim_create(t, &opt, &o, &err), err);
         wte_optim_free(o);
         opt.max_bytes = bytes - 1;
-        assert_fails(wte_optim_create(t, &opt, &o, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+        assert_fails(wte_optim_create(t, &opt, &o, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                      "(max_bytes)");
         wte_table_free(t);
     }
@@ -401,16 +401,16 @@ static void states_beyond_any_memory_are_refused(void **state)
     const wte_optim_options opt = SETTING(.kind = WTE_OPTIM_ADAM);
     uint64_t bytes;
     wte_error err;
-    assert_fails(wte_optim_need(UINT64_MAX / 64, 1024, WTE_F32, &opt, &bytes, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "2^64 bytes or more");
-    assert_fails(wte_optim_need(1, UINT64_MAX / 4, WTE_F32, &opt, &bytes, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "2^64 bytes or more");
-    assert_fails(wte_optim_need(UINT64_C(1) << 30, 1024, WTE_F32, &opt, &bytes, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "but the limit is 1099511627776");
-    assert_fails(wte_optim_need(10, 10, WTE_I8, &opt, &bytes, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "the table is of i8; those of f32, f16 and bf16 can be trained");
+    assert_fails(wte_optim_state_bytes(UINT64_MAX / 64, 1024, WTE_F32, &opt, &bytes, &err), err,
+                 WTE_E_LIMIT, WTE_NO_INDEX, "2^64 bytes or more");
+    assert_fails(wte_optim_state_bytes(1, UINT64_MAX / 4, WTE_F32, &opt, &bytes, &err), err,
+                 WTE_E_LIMIT, WTE_NO_INDEX, "2^64 bytes or more");
+    assert_fails(wte_optim_state_bytes(UINT64_C(1) << 30, 1024, WTE_F32, &opt, &bytes, &err), err,
+                 WTE_E_LIMIT, WTE_NO_INDEX, "but the limit is 1099511627776");
+    assert_fails(wte_optim_state_bytes(10, 10, WTE_I8, &opt, &bytes, &err), err, WTE_E_UNSUPPORTED,
+                 WTE_NO_INDEX, "the table is of i8; those of f32, f16 and bf16 can be trained");
     /* 8 bytes of moments a number, 5 a row, the list of steps, the scratch of a thread */
-    assert_ok(wte_optim_need(1000, 768, WTE_F32, &opt, &bytes, &err), err);
+    assert_ok(wte_optim_state_bytes(1000, 768, WTE_F32, &opt, &bytes, &err), err);
     assert_true(bytes >= 1000 * 768 * 8 + 1000 * 5 && bytes < 1000 * 768 * 8 + 1000 * 5 + 150000);
 }
 
@@ -422,10 +422,10 @@ static wte_status do_all(const wte_optim_options *opt, wte_error *err)
     wte_optim *o;
     wte_status status = wte_optim_create(t, opt, &o, err);
     if (status == WTE_OK) status = run_steps(o, t, BY_LOOKUP, ROWS, 0, 3, err);
-    if (status == WTE_OK) status = wte_optim_prepare(o, some_ids(ids, 3), err);
+    if (status == WTE_OK) status = wte_optim_sync_rows(o, some_ids(ids, 3), err);
     if (status == WTE_OK) status = wte_optim_grow(o, more, err);
     if (status == WTE_OK) status = run_steps(o, more, BY_LOOKUP, 70, 3, 5, err);
-    if (status == WTE_OK) status = wte_optim_finish(o, err);
+    if (status == WTE_OK) status = wte_optim_sync_all(o, err);
     wte_optim_free(o);
     wte_table_free(t);
     wte_table_free(more);

@@ -2,7 +2,7 @@
  * allocation that can fail while they are joined. */
 #include <sys/resource.h>
 
-#include "parts_files.h"
+#include "parallel_files.h"
 
 static char folder[64];
 
@@ -54,7 +54,7 @@ static void refused_at(wte_status status, uint64_t where, const char *message)
 
 static void refused(wte_status status, const char *message)
 {
-    refused_at(status, WTE_NOWHERE, message);
+    refused_at(status, WTE_NO_INDEX, message);
 }
 
 static void parts_must_have_the_same_tensors(void **state)

@@ -1,9 +1,9 @@
 /* Models in parts as models: what a folder with params.json is, what check makes of it, and of one
  * part whose others are missing. */
-#include <wte/tools.h>
+#include <wte/inspect.h>
 
 #include "check_models.h"
-#include "parts_files.h"
+#include "parallel_files.h"
 
 static const piece norm = { "norm.weight", 8, 0, ones, false, 1 };
 
@@ -45,7 +45,7 @@ static void a_folder_of_parts_is_a_model(void **state)
     assert_int_equal(input->rows, 16);
     assert_int_equal(input->dim, 8);
     assert_int_equal(input->row_bytes, 0);
-    assert_ok(wte_rows_read(&input->source, 13, row, &err), err);
+    assert_ok(wte_row_source_read(&input->source, 13, row, &err), err);
     for (uint64_t c = 0; c < 8; c++) assert_true(row[c] == whole_at(13, c));
     assert_int_equal(said->vocab_size, 16);
     assert_int_equal(said->hidden_size, 8);
@@ -137,7 +137,7 @@ static void a_missing_first_part_is_missed(void **state)
     wte_error err = { 0 };
     write_parts(dir, false, &norm, 1, 0);
     remove(part_path(dir, 0));
-    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte_model_open(dir, NULL, &m, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "part 0 of 4 is missing: no 'consolidated.00.pth' beside it");
 }
 
@@ -158,7 +158,7 @@ static void a_trace_names_the_part_of_the_row(void **state)
     write_parts(dir, true, &norm, 1, 0);
     m = open_model(dir);
     assert_ok(wte_model_trace(m, 9, NULL, &t, &err), err);
-    assert_int_equal(t->begin, WTE_NOWHERE);
+    assert_int_equal(t->begin, WTE_NO_INDEX);
     assert_int_equal(t->same_bytes, WTE_PROOF_HOLDS);
     assert_non_null(strstr(t->same_bytes_why, "put together again of a piece in each part"));
     wte_trace_free(t);
@@ -186,8 +186,8 @@ static void table_and_head_are_compared_over_all_parts(void **state)
     assert_int_equal(tie.rows_different, 1);
     assert_int_equal(tie.first_different, 15);
     assert_int_equal(tie.max_col, 7);
-    assert_false(tie.tried);
-    assert_string_equal(tie.why_not, "the table is put together of several files");
+    assert_false(tie.experiment_ran);
+    assert_string_equal(tie.skip_reason, "the table is put together of several files");
     wte_model_free(m);
 }
 
@@ -207,10 +207,10 @@ static void equal_pieces_joined_in_two_ways_are_not_equal(void **state)
         write_pieces(part_path(dir, i), list, 2, 0);
     }
     wte_model *m = open_model(dir);
-    assert_int_equal(wte_model_candidates(m), 2);
+    assert_int_equal(wte_model_n_candidates(m), 2);
     assert_ok(wte_model_candidate_facts(m, 1, NULL, &facts, &err), err);
-    assert_int_equal(facts.like, 1);
-    assert_false(facts.one_storage);
+    assert_int_equal(facts.duplicate_of, 1);
+    assert_false(facts.same_storage);
     assert_ok(wte_model_tie(m, NULL, &tie, &err), err);
     assert_int_equal(tie.verdict, WTE_TIE_INDEPENDENT);
     wte_model_free(m);
@@ -323,7 +323,7 @@ static void shards_of_consolidated_safetensors_are_found_by_their_index(void **s
     wte_model *m = open_model(folder);
     assert_int_equal(input_of(m)->rows, 6);
     assert_non_null(wte_model_head(m));
-    assert_int_equal(wte_file_parts(wte_model_file(m)), 2);
+    assert_int_equal(wte_file_n_shards(wte_model_file(m)), 2);
     wte_model_free(m);
     test_scratch_remove(folder);
 }

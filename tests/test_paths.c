@@ -66,11 +66,11 @@ static void what_cannot_be_looked_at_is_not_absent(void **state)
     wte__path_kind kind;
     assert_int_equal(symlink("loop", in("loop")), 0);
     assert_int_equal(symlink("gone", in("dangling")), 0);
-    assert_fails(wte__path_look(in("loop"), &kind, NULL, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte__path_look(in("loop"), &kind, NULL, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "Too many levels of symbolic links");
-    assert_fails(wte__path_look(in("loop/below"), &kind, NULL, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte__path_look(in("loop/below"), &kind, NULL, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "Too many levels of symbolic links");
-    assert_fails(wte__path_look(in("dangling"), &kind, NULL, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte__path_look(in("dangling"), &kind, NULL, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "is a link to 'gone', which is not there");
     bool there = true;
     test_write_file(in("a"), "12345", 5);
@@ -78,7 +78,7 @@ static void what_cannot_be_looked_at_is_not_absent(void **state)
     assert_true(there);
     assert_ok(wte__path_folder(in("a"), &there, &err), err);
     assert_false(there);
-    assert_fails(wte__path_folder(in("loop"), &there, &err), err, WTE_E_IO, WTE_NOWHERE, NULL);
+    assert_fails(wte__path_folder(in("loop"), &there, &err), err, WTE_E_IO, WTE_NO_INDEX, NULL);
 }
 
 static void a_file_that_may_be_left_out(void **state)
@@ -102,10 +102,10 @@ static void a_file_that_may_be_left_out(void **state)
     assert_ok(wte__path_optional(in("empty"), &there, NULL, &err), err);
     assert_false(there);
     assert_fails(wte__path_optional(in("pipe"), &there, NULL, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "is a pipe, not a file");
-    assert_fails(wte__path_optional(dir, &there, NULL, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+                 WTE_NO_INDEX, "is a pipe, not a file");
+    assert_fails(wte__path_optional(dir, &there, NULL, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "is a directory, not a file");
-    assert_fails(wte__path_optional(in("loop"), &there, NULL, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte__path_optional(in("loop"), &there, NULL, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  NULL);
     assert_false(there);
 }
@@ -125,12 +125,12 @@ static void a_file_that_changes_while_it_is_open_is_told(void **state)
     assert_fails(wte__file_check_unchanged(&f, in("a"), &err), err, WTE_E_FORMAT, 4,
                  "ends at byte 4, but had 10 when it was opened: it shrank while it was read");
     assert_int_equal(truncate(in("a"), 12), 0);
-    assert_fails(wte__file_check_unchanged(&f, in("a"), &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte__file_check_unchanged(&f, in("a"), &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "was written to while it was read (10 bytes when it was opened, now 12)");
     const struct timespec past[2] = { { 1, 0 }, { 1, 0 } };
     assert_int_equal(truncate(in("a"), 10), 0);
     assert_int_equal(utimensat(AT_FDCWD, in("a"), past, 0), 0);
-    assert_fails(wte__file_check_unchanged(&f, in("a"), &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte__file_check_unchanged(&f, in("a"), &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "was written to while it was read");
     wte__file_close(&f);
     wte__file_over(&f, "1234", 4);
@@ -141,10 +141,10 @@ static void memory_that_the_system_has_not_is_told_as_memory(void **state)
 {
     (void)state;
     wte_error err;
-    assert_fails(wte__fail_os(&err, WTE_E_IO, ENOMEM, "a"), err, WTE_E_MEMORY, WTE_NOWHERE,
+    assert_fails(wte__fail_os(&err, WTE_E_IO, ENOMEM, "a"), err, WTE_E_MEMORY, WTE_NO_INDEX,
                  "a: Cannot allocate memory");
     assert_int_equal(err.sys_errno, ENOMEM);
-    assert_fails(wte__fail_os(&err, WTE_E_IO, EIO, "a"), err, WTE_E_IO, WTE_NOWHERE, NULL);
+    assert_fails(wte__fail_os(&err, WTE_E_IO, EIO, "a"), err, WTE_E_IO, WTE_NO_INDEX, NULL);
 }
 
 #define PATH_TEST(name, function)                                                                  \

@@ -76,7 +76,7 @@ static void assert_refused_at(const char *path, wte_status status, uint64_t wher
 }
 static void assert_refused(const char *path, wte_status status, const char *part)
 {
-    assert_refused_at(path, status, WTE_NOWHERE, part);
+    assert_refused_at(path, status, WTE_NO_INDEX, part);
 }
 
 static void a_snapshot_of_links_opens_like_any_folder(void **state)
@@ -117,7 +117,7 @@ static void shards_that_are_links_are_found_beside_the_index(void **state)
     make_link("../../blobs/4ead", dir, "snapshots/aa/a-00002-of-00002.safetensors");
     wte_model *m = open_model(dir);
     assert_string_equal(wte_model_head(m)->name, "lm_head.weight");
-    assert_int_equal(wte_file_parts(wte_model_file(m)), 2);
+    assert_int_equal(wte_file_n_shards(wte_model_file(m)), 2);
     wte_model_free(m);
     test_scratch_remove(dir);
 }

@@ -39,13 +39,13 @@ static void projections_are_found_where_they_fit(void **state)
         const wte_model_output *o = wte_model_output_of(m);
         assert_string_equal(o->project_in_name, cases[i].in);
         assert_string_equal(o->project_out_name, cases[i].out);
-        assert_int_equal(o->project_in == WTE_NOWHERE, !*cases[i].in);
-        assert_int_equal(o->project_out == WTE_NOWHERE, !*cases[i].out);
+        assert_int_equal(o->project_in == WTE_NO_INDEX, !*cases[i].in);
+        assert_int_equal(o->project_out == WTE_NO_INDEX, !*cases[i].out);
         wte_model_free(m);
         test_scratch_remove(dir);
     }
     wte_model *demo = open_model("demo");
-    assert_int_equal(wte_model_output_of(demo)->project_out, WTE_NOWHERE);
+    assert_int_equal(wte_model_output_of(demo)->project_out, WTE_NO_INDEX);
     assert_string_equal(wte_model_output_of(demo)->project_in_name, "");
     wte_model_free(demo);
 }

@@ -4,7 +4,7 @@
 #include "quant_help.h"
 
 #include <math.h>
-#include <wte/tools.h>
+#include <wte/inspect.h>
 
 static void assert_values(const quantised *q, const char *scheme, uint64_t rows, uint64_t dim,
                           const float *want)
@@ -20,11 +20,11 @@ static void assert_values(const quantised *q, const char *scheme, uint64_t rows,
     assert_int_equal(t->block, WTE_BLOCK_NONE);
     assert_int_equal(t->row_bytes, 0);
     assert_true(rows * dim <= 256);
-    assert_ok(wte_rows_read_block(&t->source, 0, rows, got, &err), err);
+    assert_ok(wte_row_source_read_block(&t->source, 0, rows, got, &err), err);
     assert_memory_equal(got, want, rows * dim * sizeof *got);
     memset(got, 0, sizeof got);
     for (uint64_t i = rows; i-- > 0;)
-        assert_ok(wte_rows_read(&t->source, i, got + i * dim, &err), err);
+        assert_ok(wte_row_source_read(&t->source, i, got + i * dim, &err), err);
     assert_memory_equal(got, want, rows * dim * sizeof *got);
     wte_model_free(m);
 }
@@ -121,7 +121,7 @@ static void assert_golden(const char *kind, const char *suffix, const char *cons
         const uint64_t bytes = t->rows * t->dim * sizeof *got;
         assert_non_null(t->scheme);
         assert_true(bytes <= sizeof got && bytes > 0);
-        assert_ok(wte_rows_read_block(&t->source, 0, t->rows, got, &err), err);
+        assert_ok(wte_row_source_read_block(&t->source, 0, t->rows, got, &err), err);
         const wte_file *f = wte_model_file(m);
         assert_ok(wte_file_find(f, expected, strlen(expected), &at, &err), err);
         assert_ok(wte_file_read(f, at, 0, want, bytes, &err), err);
@@ -156,7 +156,7 @@ static void files_beside_the_config(void **state)
     wte_error err = { 0 };
     const wte_model_table *t;
     wte_model *m = open_model(dir);
-    assert_fails(wte_model_input(m, &t, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_model_input(m, &t, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "'checkpoint_format' of quantization_config in config.json is needed, and nothing "
                  "is said");
     wte_model_free(m);
@@ -197,8 +197,8 @@ static void assert_tie(const void *words, const float *scales, const float *bias
     assert_ok(wte_model_tie(m, NULL, &tie, &err), err);
     assert_string_equal(wte_tie_name(tie.verdict), wte_tie_name(verdict));
     if (!strstr(tie.why, why)) fail_msg("'%s' does not contain '%s'", tie.why, why);
-    assert_false(tie.tried);
-    assert_string_equal(tie.why_not,
+    assert_false(tie.experiment_ran);
+    assert_string_equal(tie.skip_reason,
                         "elements of type mlx affine 2 bits, groups of 32 are not changed here");
     if (verdict == WTE_TIE_EQUAL_BYTES) assert_int_equal(tie.wasted_bytes, 32 + 16 + 16);
     wte_model_free(m);
@@ -253,7 +253,7 @@ static void a_head_that_is_not_read(void **state)
     assert_null(q_input(m)->scheme);
     assert_null(wte_model_head(m));
     assert_non_null(strstr(wte_model_head_problem(m), "'lm_head.qweight': unsupported: gptq_p"));
-    assert_fails(wte_model_tie(m, NULL, &tie, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_model_tie(m, NULL, &tie, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "unsupported: gptq_p");
     wte_model_free(m);
     q = q_gptq();
@@ -276,7 +276,7 @@ static void a_row_is_traced(void **state)
     wte_trace *t;
     assert_ok(wte_model_trace(m, 1, NULL, &t, &err), err);
     assert_string_equal(t->scheme, "bitsandbytes nf4, blocks of 64");
-    assert_true(t->begin == WTE_NOWHERE && t->f32[2] == 1.5F);
+    assert_true(t->begin == WTE_NO_INDEX && t->f32[2] == 1.5F);
     assert_int_equal(t->same_bytes, WTE_PROOF_HOLDS);
     assert_int_equal(t->one_hot, WTE_PROOF_HOLDS);
     assert_non_null(strstr(t->same_bytes_why, "made again of several places of model.safetensors"));

@@ -277,20 +277,20 @@ static void states_of_bitsandbytes(void **state)
     (void)state;
     assert_state("[]", FORMAT, 0, "an object in braces was expected");
     assert_state("{", FORMAT, 1, "not valid JSON");
-    assert_state("{}", FORMAT, WTE_NOWHERE, "says shape [0, 0] of 0 sizes and blocksize 0");
+    assert_state("{}", FORMAT, WTE_NO_INDEX, "says shape [0, 0] of 0 sizes and blocksize 0");
     assert_state("{\"shape\":3}", FORMAT, 9, "a list of sizes was expected");
     assert_state("{\"shape\":[1,2,3]}", FORMAT, 14, "two whole numbers were expected");
     assert_state("{\"shape\":[1,-2]}", FORMAT, 12, "two whole numbers were expected");
     assert_state("{\"shape\":[1,", FORMAT, 12, "not valid JSON");
     assert_state("{\"blocksize\":\"64\"}", FORMAT, 13, "a number was expected");
     assert_state("{\"x\":[", FORMAT, 6, "not valid JSON");
-    assert_state("{\"shape\":[2,3],\"blocksize\":8}", FORMAT, WTE_NOWHERE,
+    assert_state("{\"shape\":[2,3],\"blocksize\":8}", FORMAT, WTE_NO_INDEX,
                  "says shape [2, 3] of 2 sizes and blocksize 8");
-    assert_state("{\"shape\":[4294967296,4294967296],\"blocksize\":64}", FORMAT, WTE_NOWHERE,
+    assert_state("{\"shape\":[4294967296,4294967296],\"blocksize\":64}", FORMAT, WTE_NO_INDEX,
                  "'embed_tokens.weight' has 3 bytes");
     static char large[65538];
     memset(large, ' ', sizeof large - 1);
-    assert_state(large, WTE_E_LIMIT, WTE_NOWHERE, "has 65537 bytes, but at most 65536 are read");
+    assert_state(large, WTE_E_LIMIT, WTE_NO_INDEX, "has 65537 bytes, but at most 65536 are read");
     quantised q = q_nf4(NF4_STATE);
     q_find(&q, ".absmax")->dtype = "U8";
     q_find(&q, ".absmax")->element = 1;

@@ -120,7 +120,7 @@ static void settings_reach_the_table_under_other_names(void **state)
         if (strcmp(t->scheme, "mlx affine 8 bits, groups of 32") != 0)
             fail_msg("%s: %s", cases[i].config, t->scheme);
         assert_int_equal(t->dim, 64);
-        assert_ok(wte_rows_read(&t->source, 1, row, &err), err);
+        assert_ok(wte_row_source_read(&t->source, 1, row, &err), err);
         for (unsigned c = 0; c < 64; c++) assert_true(row[c] == (float)(64 + c) / 2);
         wte_model_free(m);
     }
@@ -230,7 +230,7 @@ static void targets_of_compressed_tensors_count(void **state)
         float row[4];
         wte_error err;
         assert_string_equal(t->scheme, "compressed-tensors 4 bits, one scale a row");
-        assert_ok(wte_rows_read(&t->source, 1, row, &err), err);
+        assert_ok(wte_row_source_read(&t->source, 1, row, &err), err);
         assert_true(row[0] == 0 && row[1] == 2 && row[2] == 4 && row[3] == 6);
         wte_model_free(m);
     }

@@ -10,12 +10,12 @@ static wte_error err;
 /* One row of two f32 through a lookup with these norms. */
 static void shorten(const float *row, double max_norm, double norm_type, float *out)
 {
-    const wte_rows rows = view_of(row, 1, 2, WTE_F32);
+    const wte_row_source rows = view_of(row, 1, 2, WTE_F32);
     const uint16_t id = 0;
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     opt.max_norm = max_norm;
     opt.norm_type = norm_type;
-    assert_ok(wte_lookup_rows(&rows, ids_of(&id, WTE_U16, 1), &opt, out, 0, &err), err);
+    assert_ok(wte_lookup(&rows, ids_of(&id, WTE_U16, 1), &opt, out, 0, &err), err);
 }
 
 static void norms_are_those_of_pytorch(void **state)
@@ -58,11 +58,11 @@ static void the_order_is_that_of_the_ids(void **state)
     const float table[] = { 0, 0, 1, 0, 0, 0, 0, 0, 6, 8 };
     const int64_t ids[] = { 4, 1, 4 };
     float out[6], copy[10];
-    const wte_rows rows = view_of(table, 5, 2, WTE_F32);
+    const wte_row_source rows = view_of(table, 5, 2, WTE_F32);
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     opt.max_norm = 5;
     memcpy(copy, table, sizeof copy);
-    assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_I64, 3), &opt, out, 0, &err), err);
+    assert_ok(wte_lookup(&rows, ids_of(ids, WTE_I64, 3), &opt, out, 0, &err), err);
     assert_true(fabsf(out[0] - 3) < 1e-6f && fabsf(out[1] - 4) < 1e-6f);
     assert_true(out[2] == 1 && out[3] == 0 && out[4] == out[0] && out[5] == out[1]);
     assert_memory_equal(table, copy, sizeof copy);
@@ -88,13 +88,13 @@ static void the_copy_is_what_the_table_would_be(void **state)
         memcpy(before, (uint8_t *)wte_table_data(t) + row, row);
         opt.max_norm = 3;
         opt.norm_type = k == 1 ? 1 : 2;
-        const wte_rows *rows = wte_table_source(t);
-        assert_ok(wte_lookup_rows(rows, ids_of(ids, WTE_I32, 4), &opt, copied, 0, &err), err);
+        const wte_row_source *rows = wte_table_source(t);
+        assert_ok(wte_lookup(rows, ids_of(ids, WTE_I32, 4), &opt, copied, 0, &err), err);
         assert_ok(
             wte_table_renorm(t, ids_of(ids, WTE_I32, 4), 3, opt.norm_type, NULL, &changed, &err),
             err);
         assert_int_equal(changed, 3); /* the two times that row 5 is named are one */
-        assert_ok(wte_lookup_rows(rows, ids_of(ids, WTE_I32, 4), NULL, after, 0, &err), err);
+        assert_ok(wte_lookup(rows, ids_of(ids, WTE_I32, 4), NULL, after, 0, &err), err);
         assert_memory_equal(copied, after, 4 * row);
         assert_memory_equal(before, (uint8_t *)wte_table_data(t) + row, row); /* was not named */
         double sum = 0, x[COLS];
@@ -109,12 +109,12 @@ static void a_norm_too_large_for_f16_is_used_as_it_is(void **state)
 {
     (void)state;
     const uint16_t row[] = { 0x7bff, 0x7bff }, id = 0; /* 65504 twice: 92637 */
-    const wte_rows rows = view_of(row, 1, 2, WTE_F16);
+    const wte_row_source rows = view_of(row, 1, 2, WTE_F16);
     float out[2];
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     opt.max_norm = 1;
     opt.out_dtype = WTE_F32;
-    assert_ok(wte_lookup_rows(&rows, ids_of(&id, WTE_U16, 1), &opt, out, 0, &err), err);
+    assert_ok(wte_lookup(&rows, ids_of(&id, WTE_U16, 1), &opt, out, 0, &err), err);
     assert_true(fabsf(out[0] - 0.70710678f) < 0.0005f && out[1] == out[0]);
 }
 
@@ -139,13 +139,13 @@ static void rows_are_multiplied_on_their_way(void **state)
         reader r;
         wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
         assert_ok(wte_convert(WTE_F32, plain, type, table, ROWS * COLS, NULL, &err), err);
-        const wte_rows rows =
+        const wte_row_source rows =
             k / 36 ? reader_of(&r, table, ROWS, COLS, type) : view_of(table, ROWS, COLS, type);
         opt.out_dtype = to;
         opt.scale = scale;
         opt.bad_ids = WTE_BAD_ID_ZERO;
         memset(out, 0x5a, sizeof out);
-        assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_I64, IDS), &opt, out, stride, &err), err);
+        assert_ok(wte_lookup(&rows, ids_of(ids, WTE_I64, IDS), &opt, out, stride, &err), err);
         for (size_t i = 0; i < IDS; i++) {
             memset(want, 0, sizeof want);
             if (ids[i] >= 0 && ids[i] < ROWS)
@@ -166,7 +166,7 @@ static void both_scratch_pieces_may_be_refused(void **state)
     (void)state;
     const double table[] = { 3, 4 };
     const uint16_t id = 0;
-    const wte_rows rows = view_of(table, 1, 2, WTE_F64);
+    const wte_row_source rows = view_of(table, 1, 2, WTE_F64);
     uint16_t out[2] = { 7, 7 };
     test_memory m;
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
@@ -175,11 +175,11 @@ static void both_scratch_pieces_may_be_refused(void **state)
     opt.scale = 10;
     opt.out_dtype = WTE_F16;
     test_memory_init(&m, 0);
-    assert_fails(wte_lookup_rows(&rows, ids_of(&id, WTE_U16, 1), &opt, out, 0, &err), err,
-                 WTE_E_MEMORY, WTE_NOWHERE, "rows on their way");
+    assert_fails(wte_lookup(&rows, ids_of(&id, WTE_U16, 1), &opt, out, 0, &err), err, WTE_E_MEMORY,
+                 WTE_NO_INDEX, "rows on their way");
     assert_true(out[0] == 7 && m.live == 0);
     test_memory_init(&m, 1);
-    assert_ok(wte_lookup_rows(&rows, ids_of(&id, WTE_U16, 1), &opt, out, 0, &err), err);
+    assert_ok(wte_lookup(&rows, ids_of(&id, WTE_U16, 1), &opt, out, 0, &err), err);
     assert_true(out[0] == 0x4600 && out[1] == 0x4800 && m.live == 0); /* 6 and 8 */
 }
 
@@ -189,31 +189,32 @@ static void bad_norms_and_scales_are_refused(void **state)
     const float table[] = { 1 };
     const uint16_t id = 0;
     const wte_ids ids = ids_of(&id, WTE_U16, 1);
-    const wte_rows rows = view_of(table, 1, 1, WTE_F32), whole = view_of(table, 1, 1, WTE_I32);
+    const wte_row_source rows = view_of(table, 1, 1, WTE_F32),
+                         whole = view_of(table, 1, 1, WTE_I32);
     double out;
     const wte_lookup_options good = WTE_LOOKUP_OPTIONS_INIT;
     wte_lookup_options opt = good;
     opt.max_norm = -2;
-    assert_fails(wte_lookup_rows(&rows, ids, &opt, &out, 0, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_lookup(&rows, ids, &opt, &out, 0, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "lookup: max_norm is -2");
     opt.max_norm = 1;
     opt.norm_type = -1;
-    assert_fails(wte_lookup_rows(&rows, ids, &opt, &out, 0, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_lookup(&rows, ids, &opt, &out, 0, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "lookup: norm_type is -1");
     opt.norm_type = 2;
-    assert_fails(wte_lookup_rows(&whole, ids, &opt, &out, 0, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "lookup: rows of i32 have no norm");
+    assert_fails(wte_lookup(&whole, ids, &opt, &out, 0, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
+                 "lookup: rows of i32 have no norm");
     opt = good;
     opt.scale = INFINITY;
-    assert_fails(wte_lookup_rows(&rows, ids, &opt, &out, 0, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_lookup(&rows, ids, &opt, &out, 0, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "the scale is inf");
     opt.scale = 2;
     opt.out_dtype = WTE_F64;
-    assert_fails(wte_lookup_rows(&rows, ids, &opt, &out, 0, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "rows of f32 that become f64 cannot be multiplied");
+    assert_fails(wte_lookup(&rows, ids, &opt, &out, 0, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
+                 "rows of f32 that become f64 cannot be multiplied");
     opt.out_dtype = WTE_DTYPE_NONE;
-    assert_fails(wte_lookup_rows(&whole, ids, &opt, &out, 0, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "rows of i32 that become i32 cannot be multiplied");
+    assert_fails(wte_lookup(&whole, ids, &opt, &out, 0, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
+                 "rows of i32 that become i32 cannot be multiplied");
 }
 
 static void a_table_that_cannot_be_shortened_is_left_alone(void **state)
@@ -221,7 +222,7 @@ static void a_table_that_cannot_be_shortened_is_left_alone(void **state)
     (void)state;
     const float values[] = { 3, 4 };
     const uint16_t ids[] = { 0, 1 };
-    const wte_rows view = view_of(values, 1, 2, WTE_F32);
+    const wte_row_source view = view_of(values, 1, 2, WTE_F32);
     wte_table *borrowed, *t, *whole;
     uint64_t changed = 5;
     test_memory m;
@@ -231,21 +232,21 @@ static void a_table_that_cannot_be_shortened_is_left_alone(void **state)
     memcpy(wte_table_data(t), values, sizeof values);
     const wte_ids one = ids_of(ids, WTE_U16, 1), two = ids_of(ids, WTE_U16, 2);
     assert_fails(wte_table_renorm(NULL, one, 1, 2, NULL, NULL, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "t is NULL");
+                 WTE_NO_INDEX, "t is NULL");
     assert_fails(wte_table_renorm(borrowed, one, 1, 2, NULL, &changed, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "borrows its rows");
+                 WTE_NO_INDEX, "borrows its rows");
     assert_int_equal(changed, 0);
     assert_fails(wte_table_renorm(whole, one, 1, 2, NULL, NULL, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "renorm: rows of i8 have no norm");
+                 WTE_NO_INDEX, "renorm: rows of i8 have no norm");
     assert_fails(wte_table_renorm(t, one, (double)NAN, 2, NULL, NULL, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "renorm: max_norm");
+                 WTE_NO_INDEX, "renorm: max_norm");
     assert_fails(wte_table_renorm(t, ids_of(ids, WTE_F32, 1), 1, 2, NULL, NULL, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "renorm: ids of type f32");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "renorm: ids of type f32");
     assert_fails(wte_table_renorm(t, two, 1, 2, NULL, NULL, &err), err, WTE_E_RANGE, 1,
                  "id 1 at position 1 is out of range");
     test_memory_init(&m, 0);
     assert_fails(wte_table_renorm(t, one, 1, 2, &m.allocator, NULL, &err), err, WTE_E_MEMORY,
-                 WTE_NOWHERE, "which rows were shortened");
+                 WTE_NO_INDEX, "which rows were shortened");
     assert_memory_equal(wte_table_data(t), values, sizeof values);
     assert_ok(wte_table_renorm(t, ids_of(NULL, WTE_U16, 0), 1, 2, NULL, &changed, &err), err);
     assert_ok(wte_table_renorm(t, one, 0, 2, NULL, &changed, &err), err); /* to nothing at all */

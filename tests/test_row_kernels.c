@@ -337,7 +337,7 @@ static void check_bags(const wte__kernels *set, const table *t, const bag_case *
     const wte__bags job = { .from = t->stored,
                             .n_rows = TABLE_ROWS,
                             .rows = rows,
-                            .known = n + (n % 2) * 20,
+                            .prefetch_end = n + (n % 2) * 20,
                             .ends = ends,
                             .n_bags = N_BAGS,
                             .weights = c->mode == 1 ? weights : NULL,
@@ -346,7 +346,7 @@ static void check_bags(const wte__kernels *set, const table *t, const bag_case *
                             .out_stride = stride,
                             .max_at = c->mode == 4 ? at : NULL,
                             .max = c->mode == 2 || c->mode == 4,
-                            .go_on = c->go_on };
+                            .resume_first = c->go_on };
     assert_true(of_set(set, t->type).bags(&job));
     for (size_t b = 0; b < N_BAGS; b++) {
         for (size_t k = 0; k < cols; k++) {
@@ -402,7 +402,7 @@ static void rows_that_are_none_are_found(void **state)
                 wte__bags job = { .from = of.stored,
                                   .n_rows = TABLE_ROWS,
                                   .rows = rows,
-                                  .known = MEMBERS,
+                                  .prefetch_end = MEMBERS,
                                   .ends = ends,
                                   .n_bags = 2,
                                   .out = out,
@@ -452,7 +452,7 @@ static void check_copy(const wte__kernels *set, size_t bytes, size_t shift)
     uint64_t seed = bytes;
     for (size_t i = 0; i < bytes + shift; i++) from[i] = (char)test_noise(&seed);
     memset(to, 0x5a, bytes + shift);
-    set->copy_past(to + shift / 2, from, bytes, true);
+    set->copy_nontemporal(to + shift / 2, from, bytes, true);
     assert_memory_equal(to + shift / 2, from, bytes);
     for (size_t i = 0; i < shift / 2; i++) assert_int_equal(to[i], 0x5a);
     for (size_t i = shift / 2 + bytes; i < bytes + shift; i++) assert_int_equal(to[i], 0x5a);
@@ -466,7 +466,7 @@ static void copies_past_the_caches_are_copies(void **state)
     const wte__kernels *sets[WTE__MAX_ISAS];
     const size_t n_sets = wte__kernels_all(sets, WTE__MAX_ISAS);
     for (size_t s = 0; s < n_sets; s++) {
-        sets[s]->copy_past(NULL, NULL, 0, true);
+        sets[s]->copy_nontemporal(NULL, NULL, 0, true);
         for (size_t bytes = 1; bytes < 200; bytes++) check_copy(sets[s], bytes, bytes % 7 * 8);
         for (size_t shift = 0; shift < 130; shift++) check_copy(sets[s], 1000 + shift, shift);
     }

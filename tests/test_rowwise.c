@@ -89,17 +89,18 @@ static void rows_come_back_decoded(void **state)
         uint8_t table[64];
         float out[10], again[5];
         wte_rowwise_source storage;
-        wte_rows rows;
+        wte_row_source rows;
         assert_ok(wte_rowwise_encode(all_types[t], values, 2, 5, table, 32, &err), err);
-        assert_ok(wte_rowwise_rows(all_types[t], 2, 5, table, 32, &storage, &rows, &err), err);
+        assert_ok(wte_row_source_from_rowwise(all_types[t], 2, 5, table, 32, &storage, &rows, &err),
+                  err);
         assert_true(rows.packing == (uint32_t)all_types[t] && rows.packed == table);
         assert_true(rows.packed_row_bytes == 32 && rows.dtype == WTE_F32 && !rows.data);
-        assert_ok(wte_rows_read_block(&rows, 0, 2, out, &err), err);
+        assert_ok(wte_row_source_read_block(&rows, 0, 2, out, &err), err);
         for (size_t i = 0; i < 10; i++) { /* half a step, which is 5 or 15 with two bits */
             const float step = two_bits ? (i < 5 ? 5.0f : 15.0f) : (i < 5 ? 1.0f : 3.0f);
             assert_true(fabsf(out[i] - values[i]) <= step * 0.51f);
         }
-        assert_ok(wte_rows_read(&rows, 1, again, &err), err);
+        assert_ok(wte_row_source_read(&rows, 1, again, &err), err);
         assert_memory_equal(again, out + 5, sizeof again);
     }
 }
@@ -113,16 +114,16 @@ static void a_lookup_reads_rows_as_they_are_stored(void **state)
     uint8_t table[32];
     float out[9];
     wte_rowwise_source storage;
-    wte_rows rows;
+    wte_row_source rows;
     assert_ok(wte_rowwise_encode(WTE_TBE4, values, 2, 3, table, 16, &err), err);
-    assert_ok(wte_rowwise_rows(WTE_TBE4, 2, 3, table, 16, &storage, &rows, &err), err);
-    assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 3), NULL, out, 0, &err), err);
+    assert_ok(wte_row_source_from_rowwise(WTE_TBE4, 2, 3, table, 16, &storage, &rows, &err), err);
+    assert_ok(wte_lookup(&rows, ids_of(ids, WTE_I32, 3), NULL, out, 0, &err), err);
     assert_memory_equal(out, expected, sizeof out);
     uint16_t half[9];
     wte_lookup_options opt = WTE_LOOKUP_OPTIONS_INIT;
     opt.out_dtype = WTE_F16;
     opt.scale = 0.5f;
-    assert_ok(wte_lookup_rows(&rows, ids_of(ids, WTE_I32, 3), &opt, half, 0, &err), err);
+    assert_ok(wte_lookup(&rows, ids_of(ids, WTE_I32, 3), &opt, half, 0, &err), err);
     assert_true(half[0] == 0x4b80 && half[1] == 0 && half[2] == 0x3c00 && half[5] == 0x4780);
 }
 
@@ -133,14 +134,15 @@ static void many_rows_are_read_in_order(void **state)
     static float values[ROWS * 2], out[ROWS * 2];
     static uint8_t table[ROWS * 10];
     wte_rowwise_source storage;
-    wte_rows rows;
+    wte_row_source rows;
     for (size_t i = 0; i < ROWS; i++) {
         values[2 * i] = (float)i;
         values[2 * i + 1] = (float)i + 255;
     }
     assert_ok(wte_rowwise_encode(WTE_ROW8_F32, values, ROWS, 2, table, 0, &err), err);
-    assert_ok(wte_rowwise_rows(WTE_ROW8_F32, ROWS, 2, table, 0, &storage, &rows, &err), err);
-    assert_ok(wte_rows_read_block(&rows, 0, ROWS, out, &err), err);
+    assert_ok(wte_row_source_from_rowwise(WTE_ROW8_F32, ROWS, 2, table, 0, &storage, &rows, &err),
+              err);
+    assert_ok(wte_row_source_read_block(&rows, 0, ROWS, out, &err), err);
     assert_memory_equal(out, values, sizeof out);
 }
 
@@ -149,11 +151,11 @@ static void rows_without_numbers_have_a_scale(void **state)
     (void)state;
     uint8_t row[4];
     wte_rowwise_source storage;
-    wte_rows rows;
+    wte_row_source rows;
     assert_ok(wte_rowwise_encode(WTE_ROW2, NULL, 1, 0, row, 0, &err), err);
-    assert_ok(wte_rowwise_rows(WTE_ROW2, 1, 0, row, 0, &storage, &rows, &err), err);
-    assert_ok(wte_rows_read(&rows, 0, NULL, &err), err);
-    assert_ok(wte_rowwise_rows(WTE_ROW2, 0, 5, NULL, 0, &storage, &rows, &err), err);
+    assert_ok(wte_row_source_from_rowwise(WTE_ROW2, 1, 0, row, 0, &storage, &rows, &err), err);
+    assert_ok(wte_row_source_read(&rows, 0, NULL, &err), err);
+    assert_ok(wte_row_source_from_rowwise(WTE_ROW2, 0, 5, NULL, 0, &storage, &rows, &err), err);
 }
 
 static void names_and_sizes_are_told(void **state)
@@ -196,28 +198,29 @@ static void bad_arguments_are_refused(void **state)
     const float x[] = { 1 };
     uint8_t out[16];
     wte_rowwise_source storage;
-    wte_rows rows;
+    wte_row_source rows;
     assert_fails(wte_rowwise_encode((wte_rowwise)5, x, 1, 1, out, 0, &err), err, WTE_E_UNSUPPORTED,
                  5, "no rowwise type has the number 5");
-    assert_fails(wte_rowwise_rows((wte_rowwise)0, 1, 1, out, 0, &storage, &rows, &err), err,
-                 WTE_E_UNSUPPORTED, 0, "no rowwise type has the number 0");
+    assert_fails(wte_row_source_from_rowwise((wte_rowwise)0, 1, 1, out, 0, &storage, &rows, &err),
+                 err, WTE_E_UNSUPPORTED, 0, "no rowwise type has the number 0");
     assert_fails(wte_rowwise_encode(WTE_ROW8, x, 1, 1, NULL, 0, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "the target is NULL");
+                 WTE_NO_INDEX, "the target is NULL");
     assert_fails(wte_rowwise_encode(WTE_ROW8, NULL, 1, 1, out, 0, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "the source is NULL");
-    assert_fails(wte_rowwise_rows(WTE_ROW8, 1, 1, NULL, 0, &storage, &rows, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "data or storage is NULL");
-    assert_fails(wte_rowwise_encode(WTE_ROW8, x, 1, 1, out, 4, &err), err, WTE_E_SHAPE, WTE_NOWHERE,
-                 "4 bytes apart, but one of 1 row8 takes 5");
-    assert_fails(wte_rowwise_rows(WTE_TBE4, 1, 1, out, 4, &storage, &rows, &err), err, WTE_E_SHAPE,
-                 WTE_NOWHERE, "4 bytes apart, but one of 1 tbe4 takes 5");
-    assert_fails(wte_rowwise_rows(WTE_ROW8, 1, UINT64_MAX, out, 0, &storage, &rows, &err), err,
-                 WTE_E_SHAPE, WTE_NOWHERE, "are more than memory can hold");
+                 WTE_NO_INDEX, "the source is NULL");
+    assert_fails(wte_row_source_from_rowwise(WTE_ROW8, 1, 1, NULL, 0, &storage, &rows, &err), err,
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "data or storage is NULL");
+    assert_fails(wte_rowwise_encode(WTE_ROW8, x, 1, 1, out, 4, &err), err, WTE_E_SHAPE,
+                 WTE_NO_INDEX, "4 bytes apart, but one of 1 row8 takes 5");
+    assert_fails(wte_row_source_from_rowwise(WTE_TBE4, 1, 1, out, 4, &storage, &rows, &err), err,
+                 WTE_E_SHAPE, WTE_NO_INDEX, "4 bytes apart, but one of 1 tbe4 takes 5");
+    assert_fails(
+        wte_row_source_from_rowwise(WTE_ROW8, 1, UINT64_MAX, out, 0, &storage, &rows, &err), err,
+        WTE_E_SHAPE, WTE_NO_INDEX, "are more than memory can hold");
     assert_fails(wte_rowwise_encode(WTE_ROW8, x, UINT64_MAX, 1, out, 0, &err), err, WTE_E_SHAPE,
-                 WTE_NOWHERE, "5 bytes apart, are more than memory can hold");
-    assert_fails(wte_rowwise_rows(WTE_ROW2, (uint64_t)1 << 40, 4, out, (uint64_t)1 << 30, &storage,
-                                  &rows, &err),
-                 err, WTE_E_SHAPE, WTE_NOWHERE, "packed rows");
+                 WTE_NO_INDEX, "5 bytes apart, are more than memory can hold");
+    assert_fails(wte_row_source_from_rowwise(WTE_ROW2, (uint64_t)1 << 40, 4, out, (uint64_t)1 << 30,
+                                             &storage, &rows, &err),
+                 err, WTE_E_SHAPE, WTE_NO_INDEX, "packed rows");
 }
 
 static const struct CMUnitTest tests[] = {

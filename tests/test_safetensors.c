@@ -190,8 +190,8 @@ static void a_header_without_tensors_is_a_file_of_none(void **state)
     uint64_t i;
     assert_ok(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err);
     assert_int_equal(wte_file_format(f), WTE_FORMAT_SAFETENSORS);
-    assert_int_equal(wte_file_tensors(f), 0);
-    assert_fails(wte_file_find(f, "a", 1, &i, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_int_equal(wte_file_n_tensors(f), 0);
+    assert_fails(wte_file_find(f, "a", 1, &i, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "t: has no tensor 'a'");
     wte_file_free(f);
     made_file_free(&made);
@@ -214,7 +214,7 @@ static void legal_corner_cases_are_read(void **state)
     uint64_t i;
     const char *value;
     assert_ok(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 4);
+    assert_int_equal(wte_file_n_tensors(f), 4);
     wte_tensor scalar = tensor_at(f, 0), empty = tensor_at(f, 1), z = tensor_at(f, 2);
     assert_int_equal(scalar.rank, 0);
     assert_int_equal(scalar.bytes, 4);
@@ -309,7 +309,7 @@ static void real_models_are_read(void **state)
     wte_error err = { 0 };
     wte_file *f;
     assert_ok(wte_file_open(test_data("format/static-f16.safetensors"), NULL, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 1);
+    assert_int_equal(wte_file_n_tensors(f), 1);
     wte_tensor t = tensor_at(f, 0);
     assert_string_equal(t.name, "embeddings");
     assert_int_equal(t.dtype, WTE_F16);
@@ -342,7 +342,7 @@ static void headers_of_other_real_models_are_read(void **state)
     wte_error err = { 0 };
     wte_file *f;
     assert_ok(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 3);
+    assert_int_equal(wte_file_n_tensors(f), 3);
     assert_string_equal(tensor_at(f, 1).name, "embeddings");
     assert_int_equal(tensor_at(f, 1).offset, 232 + 236192);
     assert_int_equal(tensor_at(f, 2).dtype, WTE_I32);
@@ -362,7 +362,7 @@ static void header_of_length_is_read(size_t n)
     wte_error err = { 0 };
     wte_file *f;
     assert_ok(wte_file_open_memory(made.data, made.bytes, "t", NULL, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 1);
+    assert_int_equal(wte_file_n_tensors(f), 1);
     wte_file_free(f);
     made_file_free(&made);
     free(header);
@@ -500,7 +500,7 @@ static void rows_of_an_8_gigabyte_file_cost_a_header_and_the_rows(void **state)
     assert_int_equal(fclose(file), 0);
     wte_error err = { 0 };
     wte_file *f;
-    wte_rows rows;
+    wte_row_source rows;
     test_memory m;
     wte_file_options opt = WTE_FILE_OPTIONS_INIT;
     test_memory_init(&m, SIZE_MAX);
@@ -508,7 +508,7 @@ static void rows_of_an_8_gigabyte_file_cost_a_header_and_the_rows(void **state)
     static float out[3][1024];
     for (opt.copy = 0; opt.copy <= 1; opt.copy++) {
         assert_ok(wte_file_open(path, &opt, &f, &err), err);
-        assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+        assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
         assert_int_equal(rows.rows, 2097152);
         assert_int_equal(rows.data == NULL, opt.copy);
         memset(out, 1, sizeof out);
@@ -532,14 +532,14 @@ static wte_status use_with_failure(const made_file *made, size_t fail_at, wte_er
     test_memory m;
     wte_file_options opt = WTE_FILE_OPTIONS_INIT;
     wte_file *f;
-    wte_rows rows;
+    wte_row_source rows;
     uint64_t i = 9;
     test_memory_init(&m, fail_at);
     opt.allocator = &m.allocator;
     wte_status status = wte_file_open_memory(made->data, made->bytes, "t", &opt, &f, err);
     assert_true((f != NULL) == (status == WTE_OK));
     if (status == WTE_OK) status = wte_file_find(f, "b", 1, &i, err);
-    if (status == WTE_OK) status = wte_file_rows(f, i, &rows, err);
+    if (status == WTE_OK) status = wte_file_row_source(f, i, &rows, err);
     wte_file_free(f);
     assert_int_equal(i, status == WTE_OK ? 1 : 9);
     assert_int_equal(m.live, 0);

@@ -43,7 +43,7 @@ static wte_status open_index(const char *text, const wte_file_options *opt, uint
 {
     char buf[2048];
     size_t n = 0;
-    *mark = WTE_NOWHERE;
+    *mark = WTE_NO_INDEX;
     for (const char *c = text; *c; c++) {
         if (*c == '@')
             *mark = n;
@@ -81,26 +81,26 @@ static void shards_are_one_file(void **state)
     assert_ok(open_index(good_index, NULL, &mark, &f, &err), err);
     assert_int_equal(wte_file_format(f), WTE_FORMAT_SAFETENSORS_INDEX);
     assert_string_equal(wte_format_name(wte_file_format(f)), "safetensors index");
-    assert_int_equal(wte_file_parts(f), 2);
-    assert_string_equal(wte_file_part_path(f, 0) + strlen(folder) + 1, SHARD_1);
-    assert_string_equal(wte_file_part_path(f, 1) + strlen(folder) + 1, SHARD_2);
-    assert_null(wte_file_part_path(f, 2));
-    assert_int_equal(wte_file_part_bytes(f, 2), 0);
-    assert_int_equal(wte_file_tensors(f), 3);
+    assert_int_equal(wte_file_n_shards(f), 2);
+    assert_string_equal(wte_file_shard_path(f, 0) + strlen(folder) + 1, SHARD_1);
+    assert_string_equal(wte_file_shard_path(f, 1) + strlen(folder) + 1, SHARD_2);
+    assert_null(wte_file_shard_path(f, 2));
+    assert_int_equal(wte_file_shard_bytes(f, 2), 0);
+    assert_int_equal(wte_file_n_tensors(f), 3);
     static const char *const names[] = { "a", "b", "c" };
     static const uint8_t first[] = { 0, 2, 12 };
     for (uint64_t k = 0; k < 3; k++) {
         wte_tensor t = tensor_at(f, k);
-        wte_rows rows;
+        wte_row_source rows;
         uint8_t bytes[2];
         assert_string_equal(t.name, names[k]);
-        assert_int_equal(t.part, k == 2);
-        assert_int_equal(t.offset + (k == 0 ? 4 : 2), wte_file_part_bytes(f, t.part));
+        assert_int_equal(t.shard, k == 2);
+        assert_int_equal(t.offset + (k == 0 ? 4 : 2), wte_file_shard_bytes(f, t.shard));
         assert_ok(wte_file_find(f, names[k], 1, &i, &err), err);
         assert_int_equal(i, k);
         assert_ok(wte_file_read(f, k, 0, bytes, 2, &err), err);
         assert_int_equal(bytes[0], first[k]);
-        assert_ok(wte_file_rows(f, k, &rows, &err), err);
+        assert_ok(wte_file_row_source(f, k, &rows, &err), err);
         assert_int_equal(((const uint8_t *)rows.data)[1], first[k] + 1);
     }
     assert_string_equal(wte_file_metadata(f, 0, &value), "format");
@@ -118,19 +118,19 @@ static void a_tensor_that_is_not_listed_is_a_stray(void **state)
     assert_ok(open_index("{\"weight_map\":{\"a\":\"" SHARD_2 "\",\"b\":\"" SHARD_1 "\"}}", NULL,
                          &mark, &f, &err),
               err);
-    assert_int_equal(wte_file_tensors(f), 2);
+    assert_int_equal(wte_file_n_tensors(f), 2);
     assert_string_equal(tensor_at(f, 0).name, "b");
     assert_string_equal(tensor_at(f, 1).name, "a");
-    assert_int_equal(tensor_at(f, 1).part, 1);
-    assert_int_equal(wte_file_strays(f), 2);
-    assert_ok(wte_file_stray(f, 0, &t, &err), err);
+    assert_int_equal(tensor_at(f, 1).shard, 1);
+    assert_int_equal(wte_file_n_unlisted_tensors(f), 2);
+    assert_ok(wte_file_unlisted_tensor(f, 0, &t, &err), err);
     assert_string_equal(t.name, "a"); /* the copy in the first shard */
-    assert_int_equal(t.part, 0);
-    assert_ok(wte_file_stray(f, 1, &t, &err), err);
+    assert_int_equal(t.shard, 0);
+    assert_ok(wte_file_unlisted_tensor(f, 1, &t, &err), err);
     assert_string_equal(t.name, "c");
-    assert_fails(wte_file_stray(f, 2, &t, &err), err, WTE_E_RANGE, 2,
+    assert_fails(wte_file_unlisted_tensor(f, 2, &t, &err), err, WTE_E_RANGE, 2,
                  "tensor number 2, but it has 2");
-    assert_fails(wte_file_find(f, "c", 1, &i, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_fails(wte_file_find(f, "c", 1, &i, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "no tensor 'c'");
     wte_file_free(f);
 }
@@ -214,8 +214,8 @@ static void a_broken_shard_is_named_itself(void **state)
                  SHARD_2 ": truncated: needs 113 bytes for its header, but has 100");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0755), 0);
-    assert_fails(open_index(good_index, NULL, &mark, &f, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
-                 SHARD_2 ": is a directory");
+    assert_fails(open_index(good_index, NULL, &mark, &f, &err), err, WTE_E_UNSUPPORTED,
+                 WTE_NO_INDEX, SHARD_2 ": is a directory");
 }
 
 /* What lies where a shard should: the same things are named as for a file alone. */
@@ -261,7 +261,7 @@ static void an_index_in_memory_has_no_folder(void **state)
     wte_error err = { 0 };
     wte_file *f;
     assert_fails(wte_file_open_memory(good_index, sizeof good_index - 1, "i", NULL, &f, &err), err,
-                 WTE_E_UNSUPPORTED, WTE_NOWHERE, "has no folder to find its shards in");
+                 WTE_E_UNSUPPORTED, WTE_NO_INDEX, "has no folder to find its shards in");
 }
 
 static void the_cap_on_shards_is_exact(void **state)
@@ -276,7 +276,7 @@ static void the_cap_on_shards_is_exact(void **state)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s\"%d\":\"s%d\"", i ? "," : "", i, i);
     text[n] = text[n + 1] = '}'; /* read as far as it goes without a folder */
     assert_fails(wte_file_open_memory(text, n + 2, "i", NULL, &f, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "has no folder");
+                 WTE_NO_INDEX, "has no folder");
     n += (size_t)snprintf(text + n, sizeof text - n, ",\"x\":\"y\"}}");
     assert_fails(wte_file_open_memory(text, n, "i", NULL, &f, &err), err, WTE_E_LIMIT, n - 5,
                  "more than 4096 shard files");
@@ -307,7 +307,7 @@ static void every_failing_allocation_is_survived(void **state)
         opt.allocator = &m.allocator;
         status = open_index(good_index, &opt, &mark, &f, &err);
         failures += status != WTE_OK;
-        if (status == WTE_OK) assert_int_equal(wte_file_strays(f), 1);
+        if (status == WTE_OK) assert_int_equal(wte_file_n_unlisted_tensors(f), 1);
         wte_file_free(f);
         assert_int_equal(m.live, 0);
         assert_int_equal(m.live_bytes, 0);

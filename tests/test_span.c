@@ -9,29 +9,29 @@ static void bytes_come_in_order(void **state)
 {
     (void)state;
     static const uint8_t data[] = { 1, 2, 3, 4, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 9 };
-    wte_span s = wte_span_make(data, sizeof data);
-    assert_int_equal(wte_span_left(&s), 13);
-    assert_true(wte_span_u32le(&s) == 0x04030201u);
-    assert_true(wte_span_u64le(&s) == UINT64_C(0xf8f7f6f5f4f3f2f1));
-    wte_bytes rest = wte_span_take(&s, 1);
+    wte__span s = wte__span_make(data, sizeof data);
+    assert_int_equal(wte__span_left(&s), 13);
+    assert_true(wte__span_u32le(&s) == 0x04030201u);
+    assert_true(wte__span_u64le(&s) == UINT64_C(0xf8f7f6f5f4f3f2f1));
+    wte__bytes rest = wte__span_take(&s, 1);
     assert_ptr_equal(rest.data, data + 12);
     assert_int_equal(rest.size, 1);
-    assert_int_equal(wte_span_left(&s), 0);
-    assert_true(wte_span_ok(&s));
+    assert_int_equal(wte__span_left(&s), 0);
+    assert_true(wte__span_ok(&s));
 }
 
 static void the_first_failure_sticks(void **state)
 {
     (void)state;
     static const uint8_t data[6] = { 1, 1, 1, 1, 1, 1 };
-    wte_span s = wte_span_make(data, sizeof data);
-    (void)wte_span_u32le(&s);
-    assert_true(wte_span_u32le(&s) == 0); /* two bytes are left */
-    assert_false(wte_span_ok(&s));
+    wte__span s = wte__span_make(data, sizeof data);
+    (void)wte__span_u32le(&s);
+    assert_true(wte__span_u32le(&s) == 0); /* two bytes are left */
+    assert_false(wte__span_ok(&s));
     assert_int_equal(s.failed_at, 4);
-    assert_null(wte_span_take(&s, 1).data); /* one byte would be there, but no more is given */
-    assert_null(wte_span_take(&s, 0).data);
-    assert_int_equal(wte_span_left(&s), 0);
+    assert_null(wte__span_take(&s, 1).data); /* one byte would be there, but no more is given */
+    assert_null(wte__span_take(&s, 0).data);
+    assert_int_equal(wte__span_left(&s), 0);
     assert_int_equal(s.failed_at, 4);
 }
 
@@ -39,12 +39,12 @@ static void a_huge_length_is_a_failure_and_no_wrap(void **state)
 {
     (void)state;
     static const uint8_t data[8] = { 0 };
-    wte_span s = wte_span_make(data, sizeof data);
-    (void)wte_span_u32le(&s);
-    assert_null(wte_span_take(&s, UINT64_MAX - 2).data);
+    wte__span s = wte__span_make(data, sizeof data);
+    (void)wte__span_u32le(&s);
+    assert_null(wte__span_take(&s, UINT64_MAX - 2).data);
     assert_int_equal(s.failed_at, 4);
-    s = wte_span_make(NULL, 0);
-    assert_true(wte_span_u64le(&s) == 0);
+    s = wte__span_make(NULL, 0);
+    assert_true(wte__span_u64le(&s) == 0);
     assert_int_equal(s.failed_at, 0);
 }
 
@@ -52,13 +52,13 @@ static void sums_and_products_say_when_they_wrap(void **state)
 {
     (void)state;
     uint64_t out = 1;
-    assert_true(wte_mul_u64(UINT32_MAX, UINT32_MAX, &out));
+    assert_true(wte__mul_u64(UINT32_MAX, UINT32_MAX, &out));
     assert_true(out == UINT64_C(0xfffffffe00000001));
-    assert_false(wte_mul_u64(UINT64_C(1) << 32, UINT64_C(1) << 32, &out));
+    assert_false(wte__mul_u64(UINT64_C(1) << 32, UINT64_C(1) << 32, &out));
     assert_true(out == 0);
-    assert_true(wte_add_u64(UINT64_MAX - 1, 1, &out));
+    assert_true(wte__add_u64(UINT64_MAX - 1, 1, &out));
     assert_true(out == UINT64_MAX);
-    assert_false(wte_add_u64(UINT64_MAX, 1, &out));
+    assert_false(wte__add_u64(UINT64_MAX, 1, &out));
     assert_true(out == 0);
 }
 
@@ -69,16 +69,16 @@ static void a_shape_becomes_a_size_only_if_it_fits(void **state)
     const uint64_t empty[] = { UINT64_C(1) << 40, 0, 3 };
     const uint64_t hidden[] = { UINT64_C(1) << 40, 0, UINT64_C(1) << 40 };
     uint64_t out = 1;
-    assert_true(wte_shape_bytes(table, 2, 4, &out));
+    assert_true(wte__shape_bytes(table, 2, 4, &out));
     assert_int_equal(out, UINT64_C(2097152000));
-    assert_true(wte_shape_bytes(table, 0, 4, &out)); /* a scalar */
+    assert_true(wte__shape_bytes(table, 0, 4, &out)); /* a scalar */
     assert_int_equal(out, 4);
-    assert_true(wte_shape_bytes(empty, 3, 8, &out));
+    assert_true(wte__shape_bytes(empty, 3, 8, &out));
     assert_int_equal(out, 0);
-    assert_false(wte_shape_bytes(wraps, 2, 4, &out));
+    assert_false(wte__shape_bytes(wraps, 2, 4, &out));
     assert_int_equal(out, 0);
-    assert_false(wte_shape_bytes(wraps, 2, 1, &out));
-    assert_false(wte_shape_bytes(hidden, 3, 1, &out)); /* a zero does not hide what wraps */
+    assert_false(wte__shape_bytes(wraps, 2, 1, &out));
+    assert_false(wte__shape_bytes(hidden, 3, 1, &out)); /* a zero does not hide what wraps */
 }
 
 static void every_character_survives_utf8(void **state)

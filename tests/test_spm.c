@@ -27,7 +27,7 @@ static void check_text(const wte_vocab *v, uint64_t id, const char *spelled, con
 {
     uint64_t bytes;
     char buf[64];
-    const char *text = wte_vocab_spelled(v, id, &bytes);
+    const char *text = wte_vocab_raw_text(v, id, &bytes);
     assert_int_equal(bytes, strlen(spelled));
     assert_memory_equal(text, spelled, bytes);
     assert_int_equal(wte_vocab_text(v, id, buf, sizeof buf), strlen(written));
@@ -81,7 +81,7 @@ static void check_golden(const char *name, uint64_t count)
     snprintf(path, sizeof path, "spm/%s.model", name);
     assert_ok(wte_vocab_open(test_data(path), NULL, &v, &err), err);
     assert_int_equal(wte_vocab_size(v), count);
-    assert_int_equal(wte_vocab_holes(v), 0);
+    assert_int_equal(wte_vocab_n_holes(v), 0);
     snprintf(path, sizeof path, "spm/%s.txt", name);
     FILE *f = fopen(test_data(path), "r");
     assert_non_null(f);
@@ -92,7 +92,7 @@ static void check_golden(const char *name, uint64_t count)
         uint64_t bytes;
         assert_non_null(fgets(line, sizeof line, f));
         assert_int_equal(wte_vocab_kind(v, id), kinds[line[0] - '0']);
-        const char *text = wte_vocab_spelled(v, id, &bytes);
+        const char *text = wte_vocab_raw_text(v, id, &bytes);
         assert_int_equal(strlen(line), 3 + 2 * bytes);
         for (uint64_t i = 0; i < bytes; i++) {
             char hex[3];

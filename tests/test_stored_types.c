@@ -1,8 +1,8 @@
 /* Every type that a file may hold, as table and head of a small model: what is said of it must be
  * true whether its values are known here or not. */
 #include <math.h>
+#include <wte/inspect.h>
 #include <wte/lookup.h>
-#include <wte/tools.h>
 
 #include "model_files.h"
 
@@ -80,7 +80,7 @@ static void a_table_of_any_type_is_found_and_looked_up(void **state)
         assert_non_null(wte_model_head(m));
         const int64_t id = 3;
         const wte_ids ids = { &id, WTE_I64, 0, 1 };
-        assert_ok(wte_lookup_rows(&input->source, ids, NULL, row, 0, &err), err);
+        assert_ok(wte_lookup(&input->source, ids, NULL, row, 0, &err), err);
         assert_memory_equal(row, table + 3 * DIM * types[k].bytes, DIM * types[k].bytes);
         wte_model_free(m);
         test_scratch_remove(dir);
@@ -119,7 +119,7 @@ static void types_that_cannot_be_compared_are_not_called_equal(void **state)
             const wte_tie t = tie_of(a, b, zeros, zeros);
             assert_int_equal(t.verdict, known ? WTE_TIE_EQUAL_VALUES : WTE_TIE_INDEPENDENT);
             assert_int_equal(t.rows_different, known ? 0 : ROWS);
-            assert_int_equal(t.first_different, known ? WTE_NOWHERE : 0);
+            assert_int_equal(t.first_different, known ? WTE_NO_INDEX : 0);
             assert_int_equal(t.flag_agrees, known);
             if (!known) assert_true(isnan(t.max_difference));
             if (!known) assert_non_null(strstr(t.why, "whose values are not compared here"));
@@ -141,15 +141,15 @@ static void a_type_without_values_is_told_with_the_model(void **state)
         const int64_t id = 0;
         const double numbers[DIM] = { 0, 0 };
         const wte_ids ids = { &id, WTE_I64, 0, 1 };
-        const wte_got got = { numbers, WTE_F64, 0, 1, DIM, NULL };
+        const wte_observed got = { numbers, WTE_F64, 0, 1, DIM, NULL };
         wte_model *m = model_of(k, k, zeros, zeros, &dir);
         snprintf(part, sizeof part, "%s: a table of type %s cannot be traced", dir,
                  wte_dtype_name(types[k].dtype));
-        assert_fails(wte_model_trace(m, 0, NULL, &trace, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
-                     part);
+        assert_fails(wte_model_trace(m, 0, NULL, &trace, &err), err, WTE_E_UNSUPPORTED,
+                     WTE_NO_INDEX, part);
         snprintf(part, sizeof part, "%s: numbers of type f64 cannot be compared with a table", dir);
         assert_fails(wte_model_diagnose(m, ids, &got, NULL, &found, &err), err, WTE_E_UNSUPPORTED,
-                     WTE_NOWHERE, part);
+                     WTE_NO_INDEX, part);
         wte_model_free(m);
         test_scratch_remove(dir);
     }

@@ -10,18 +10,18 @@ static void a_new_table_is_zero(void **state)
     (void)state;
     wte_table *t;
     assert_ok(wte_table_create(7, 5, WTE_F32, NULL, &t, &err), err);
-    assert_int_equal(wte_table_rows(t), 7);
+    assert_int_equal(wte_table_n_rows(t), 7);
     assert_int_equal(wte_table_dim(t), 5);
     assert_int_equal(wte_table_dtype(t), WTE_F32);
     const uint8_t *bytes = wte_table_data(t);
     for (size_t i = 0; i < (size_t)7 * 5 * 4; i++) assert_int_equal(bytes[i], 0);
-    const wte_rows *source = wte_table_source(t);
+    const wte_row_source *source = wte_table_source(t);
     assert_int_equal(source->rows, 7);
     assert_int_equal(source->cols, 5);
     assert_int_equal(source->dtype, WTE_F32);
     assert_int_equal(source->row_bytes, 20);
     assert_ptr_equal(source->data, bytes);
-    assert_ok(wte_rows_check(source, &err), err);
+    assert_ok(wte_check_rows(source, &err), err);
     wte_table_free(t);
 }
 
@@ -31,7 +31,7 @@ static void check_type(wte_dtype type)
     const uint32_t size = wte_dtype_bytes(type);
     if (size == 0) {
         assert_fails(wte_table_create(2, 2, type, NULL, &t, &err), err, WTE_E_UNSUPPORTED,
-                     WTE_NOWHERE, wte_dtype_name(type));
+                     WTE_NO_INDEX, wte_dtype_name(type));
         assert_null(t);
         return;
     }
@@ -51,9 +51,9 @@ static void an_unknown_type_is_refused(void **state)
     (void)state;
     wte_table *t;
     assert_fails(wte_table_create(2, 2, (wte_dtype)999, NULL, &t, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "999");
+                 WTE_NO_INDEX, "999");
     assert_fails(wte_table_create(2, 2, WTE_DTYPE_NONE, NULL, &t, &err), err, WTE_E_UNSUPPORTED,
-                 WTE_NOWHERE, "none");
+                 WTE_NO_INDEX, "none");
 }
 
 static void tables_without_rows_or_columns_exist(void **state)
@@ -63,10 +63,10 @@ static void tables_without_rows_or_columns_exist(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         wte_table *t;
         assert_ok(wte_table_create(shapes[i][0], shapes[i][1], WTE_F64, NULL, &t, &err), err);
-        assert_int_equal(wte_table_rows(t), shapes[i][0]);
+        assert_int_equal(wte_table_n_rows(t), shapes[i][0]);
         assert_int_equal(wte_table_dim(t), shapes[i][1]);
         assert_non_null(wte_table_data(t));
-        assert_ok(wte_rows_check(wte_table_source(t), &err), err);
+        assert_ok(wte_check_rows(wte_table_source(t), &err), err);
         wte_table_free(t);
     }
 }
@@ -78,12 +78,12 @@ static void a_table_over_the_limit_is_refused(void **state)
     wte_table_options opt = WTE_TABLE_OPTIONS_INIT;
     const uint64_t two_32 = UINT64_C(1) << 32;
     assert_fails(wte_table_create(two_32, two_32, WTE_F32, NULL, &t, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "4294967296 x 4294967296 f32 has 2^64 bytes or more");
+                 WTE_NO_INDEX, "4294967296 x 4294967296 f32 has 2^64 bytes or more");
     assert_null(t);
     assert_fails(wte_table_create(two_32, 65, WTE_F32, NULL, &t, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "takes 1116691496960 bytes, but the limit is 1099511627776");
+                 WTE_NO_INDEX, "takes 1116691496960 bytes, but the limit is 1099511627776");
     opt.max_bytes = 100;
-    assert_fails(wte_table_create(26, 1, WTE_F32, &opt, &t, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(wte_table_create(26, 1, WTE_F32, &opt, &t, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "takes 104 bytes, but the limit is 100 (raise max_bytes, or --max-bytes)");
     assert_ok(wte_table_create(25, 1, WTE_F32, &opt, &t, &err), err);
     wte_table_free(t);
@@ -93,18 +93,18 @@ static void a_wrapped_table_borrows(void **state)
 {
     (void)state;
     const float values[] = { 1, 2, 3, 4, 5, 6 };
-    const wte_rows rows = {
+    const wte_row_source rows = {
         .rows = 2, .cols = 2, .dtype = WTE_F32, .data = values, .row_bytes = 12
     };
     wte_table *t;
     assert_ok(wte_table_wrap(&rows, NULL, &t, &err), err);
-    assert_int_equal(wte_table_rows(t), 2);
+    assert_int_equal(wte_table_n_rows(t), 2);
     assert_int_equal(wte_table_dim(t), 2);
     assert_int_equal(wte_table_dtype(t), WTE_F32);
     assert_null(wte_table_data(t));
     assert_ptr_equal(wte_table_source(t)->data, values);
     float row[2];
-    assert_ok(wte_rows_read(wte_table_source(t), 1, row, &err), err);
+    assert_ok(wte_row_source_read(wte_table_source(t), 1, row, &err), err);
     assert_true(row[0] == 4 && row[1] == 5);
     wte_table_free(t);
 }
@@ -113,13 +113,13 @@ static void rows_that_make_no_sense_are_not_wrapped(void **state)
 {
     (void)state;
     const float values[] = { 1, 2 };
-    const wte_rows rows = {
+    const wte_row_source rows = {
         .rows = 2, .cols = 2, .dtype = WTE_F32, .data = values, .row_bytes = 4
     };
     wte_table *t;
-    assert_fails(wte_table_wrap(&rows, NULL, &t, &err), err, WTE_E_SHAPE, WTE_NOWHERE, "4 bytes");
+    assert_fails(wte_table_wrap(&rows, NULL, &t, &err), err, WTE_E_SHAPE, WTE_NO_INDEX, "4 bytes");
     assert_null(t);
-    assert_fails(wte_table_wrap(NULL, NULL, &t, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
+    assert_fails(wte_table_wrap(NULL, NULL, &t, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "NULL");
 }
 
 static void options_of_a_newer_program_are_refused(void **state)
@@ -140,7 +140,7 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     const float values[] = { 1, 2 };
-    const wte_rows rows = {
+    const wte_row_source rows = {
         .rows = 1, .cols = 2, .dtype = WTE_F32, .data = values, .row_bytes = 8
     };
     for (size_t i = 0; i < 3; i++) {

@@ -317,11 +317,11 @@ static const struct dialect {
 static const char *compare(const wte_file *f, const table *t, const printed *p)
 {
     static float got[ROWS_MAX * DIM_MAX];
-    wte_rows rows;
+    wte_row_source rows;
     const wte_token_list *tokens;
-    if (wte_file_rows(f, 0, &rows, NULL) != WTE_OK) return "no rows";
+    if (wte_file_row_source(f, 0, &rows, NULL) != WTE_OK) return "no rows";
     if (rows.rows != (uint64_t)t->rows || rows.cols != (uint64_t)t->dim) return "another shape";
-    if (wte_rows_read_block(&rows, 0, (size_t)t->rows, got, NULL) != WTE_OK) return NULL;
+    if (wte_row_source_read_block(&rows, 0, (size_t)t->rows, got, NULL) != WTE_OK) return NULL;
     if (memcmp(got, p->value, p->values * sizeof *got) != 0) return "other numbers";
     const bool keys = wte_file_tokens(f, &tokens, NULL) == WTE_OK;
     if (keys != (t->keys != NO_KEYS)) return keys ? "keys that are none" : "no keys";

@@ -30,13 +30,13 @@ static void write_text(const char *first_word)
 static void check_row(const wte_file *f, unsigned r, const char *word)
 {
     wte_error err = { 0 };
-    wte_rows rows;
+    wte_row_source rows;
     float row[DIM];
     const wte_token_list *tokens;
     uint64_t n;
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
     assert_int_equal(rows.rows, N_ROWS);
-    assert_ok(wte_rows_read(&rows, r, row, &err), err);
+    assert_ok(wte_row_source_read(&rows, r, row, &err), err);
     for (unsigned c = 0; c < DIM; c++) assert_true(row[c] == (float)(r * 3 + c) + 0.125f);
     assert_ok(wte_file_tokens(f, &tokens, &err), err);
     const char *text = wte_token_list_text(tokens, r, &n);
@@ -291,12 +291,12 @@ static void a_change_in_the_middle_is_noticed(void **state)
     assert_true(cache_file(file, sizeof file));
     swap_words("word20000 ", "word20001 ");
     forge_stamps(file);
-    wte_rows rows;
+    wte_row_source rows;
     float row[DIM];
     assert_ok(wte_file_open(path, NULL, &f, &err), err);
     check_row(f, 20002, "word20002");
-    assert_ok(wte_file_rows(f, 0, &rows, &err), err);
-    assert_fails(wte_rows_read(&rows, 20000, row, &err), err, WTE_E_FORMAT, err.where,
+    assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
+    assert_fails(wte_row_source_read(&rows, 20000, row, &err), err, WTE_E_FORMAT, err.where,
                  "row 20000 ('word20001') no longer lies at byte");
     assert_non_null(strstr(err.message, "open it again"));
     wte_file_free(f);

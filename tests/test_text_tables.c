@@ -259,8 +259,8 @@ static void options_decide_before_evidence(void **state)
     check_tokens(&w, keys, 2);
     free_words(&w);
     how.last_column = 4;
-    assert_fails(try_words(&w, text, sizeof text - 1, &opt, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
-                 "columns 3-4 are asked for, but its lines have 3");
+    assert_fails(try_words(&w, text, sizeof text - 1, &opt, &err), err, WTE_E_ARGUMENT,
+                 WTE_NO_INDEX, "columns 3-4 are asked for, but its lines have 3");
     free_words(&w);
     how = (wte_text_options)WTE_TEXT_OPTIONS_INIT;
     how.has_skip = 1;

@@ -31,7 +31,7 @@ static void every_index_is_worked_exactly_once(void **state)
         wte_error err;
         wte_pool *pool;
         assert_ok(wte_pool_create(threads[t], &pool, &err), err);
-        assert_int_equal(wte_pool_threads(pool), threads[t]);
+        assert_int_equal(wte_pool_n_threads(pool), threads[t]);
         for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
             static marks m;
             memset(&m, 0, sizeof m);
@@ -49,7 +49,7 @@ static void without_a_pool_the_caller_works_in_order(void **state)
     memset(&m, 0, sizeof m);
     wte__parallel(NULL, 5, mark, &m);
     for (uint64_t i = 0; i < 6; i++) assert_int_equal(m.count[i], i < 5);
-    assert_int_equal(wte_pool_threads(NULL), 1);
+    assert_int_equal(wte_pool_n_threads(NULL), 1);
     wte_pool_free(NULL);
 }
 
@@ -131,10 +131,10 @@ static void a_pool_has_as_many_threads_as_asked_for(void **state)
     wte_error err;
     wte_pool *pool;
     assert_ok(wte_pool_create(0, &pool, &err), err);
-    assert_in_range(wte_pool_threads(pool), 1, WTE_LIMIT_THREADS);
+    assert_in_range(wte_pool_n_threads(pool), 1, WTE_LIMIT_THREADS);
     wte_pool_free(pool);
-    assert_fails(wte_pool_create(WTE_LIMIT_THREADS + 1, &pool, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
-                 "257 threads, but at most 256");
+    assert_fails(wte_pool_create(WTE_LIMIT_THREADS + 1, &pool, &err), err, WTE_E_LIMIT,
+                 WTE_NO_INDEX, "257 threads, but at most 256");
     assert_null(pool);
 }
 
@@ -230,7 +230,7 @@ static void a_pool_goes_on_with_the_threads_that_started(void **state)
         wte_pool *pool = NULL;
         bool good = setrlimit(RLIMIT_AS, &limit) == 0 &&
                     wte_pool_create(WTE_LIMIT_THREADS, &pool, &err) == WTE_OK &&
-                    wte_pool_threads(pool) < WTE_LIMIT_THREADS;
+                    wte_pool_n_threads(pool) < WTE_LIMIT_THREADS;
         if (good) wte__parallel(pool, MOST, mark, &m);
         for (uint64_t i = 0; i < MOST; i++) good = good && m.count[i] == 1;
         wte_pool_free(pool);
@@ -270,11 +270,11 @@ static bool child_uses_and_frees(wte_pool *pool)
     wte__parallel(pool, MOST, mark, &m);
     for (uint64_t i = 0; i < MOST; i++)
         if (m.count[i] != 1) return false;
-    if (wte_pool_threads(pool) != 1) return false;
+    if (wte_pool_n_threads(pool) != 1) return false;
     wte_pool_free(pool);
     wte_error err;
     if (wte_pool_create(3, &pool, &err) != WTE_OK) return false;
-    const bool own = wte_pool_threads(pool) == 3;
+    const bool own = wte_pool_n_threads(pool) == 3;
     wte_pool_free(pool);
     return own;
 }
@@ -302,7 +302,7 @@ static void a_forked_child_may_use_and_free_the_pool(void **state)
     }
     atomic_store(&l.may_end, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(wte_pool_threads(l.pool), 3);
+    assert_int_equal(wte_pool_n_threads(l.pool), 3);
     wte_pool_free(l.pool);
 }
 

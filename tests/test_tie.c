@@ -71,10 +71,10 @@ static void gpt2s_layout_is_one_storage(void **state)
     assert_why(&t, "'wte.weight' is the only table stored and serves both roles");
     assert_why(&t, "family 'gpt2' is true");
     /* the fourth row's first element, 3, is turned into -3, and the head shows it */
-    assert_true(t.tried);
-    assert_true(t.moved);
-    assert_int_equal(t.try_row, 3);
-    assert_int_equal(t.try_col, 0);
+    assert_true(t.experiment_ran);
+    assert_true(t.head_changed);
+    assert_int_equal(t.experiment_row, 3);
+    assert_int_equal(t.experiment_col, 0);
     assert_true(t.before == 3 && t.after == -3 && t.head_before == 3 && t.head_after == -3);
 }
 
@@ -91,13 +91,13 @@ static void an_equal_head_is_two_copies(void **state)
     assert_true(t.flag_agrees);
     assert_int_equal(t.wasted_bytes, 96);
     assert_int_equal(t.rows_different, 0);
-    assert_int_equal(t.first_different, WTE_NOWHERE);
+    assert_int_equal(t.first_different, WTE_NO_INDEX);
     assert_int_equal(t.params_tied, 24);
     assert_int_equal(t.params_untied, 48);
     assert_why(&t, "two copies of the same bytes: 96 are wasted");
     /* equal, but two storages: the head does not move */
-    assert_true(t.tried);
-    assert_false(t.moved);
+    assert_true(t.experiment_ran);
+    assert_false(t.head_changed);
     assert_true(t.before == 3 && t.after == -3 && t.head_before == 3 && t.head_after == 3);
     t = verdict(gpt2_untied, list, 2);
     assert_int_equal(t.verdict, WTE_TIE_EQUAL_BYTES);
@@ -149,7 +149,7 @@ static void a_flag_that_lies_is_named(void **state)
     assert_true(t.max_difference == (2 + 3 / 8.0) / 2);
     assert_int_equal(t.max_col, 3);
     assert_why(&t, "the flag says tied, and lies");
-    assert_false(t.moved);
+    assert_false(t.head_changed);
 }
 
 /* PAINS A3: three distinct answers when no head is stored. */
@@ -192,8 +192,8 @@ static void no_head_has_three_meanings(void **state)
         assert_int_equal(t.tied, cases[i].tied);
         assert_why(&t, cases[i].why);
         if (t.tied) continue;
-        assert_false(t.tried);
-        assert_string_equal(t.why_not, "there is no head to look at");
+        assert_false(t.experiment_ran);
+        assert_string_equal(t.skip_reason, "there is no head to look at");
     }
 }
 
@@ -220,7 +220,7 @@ static void the_demo_is_a_bare_table(void **state)
     assert_true(t.flag_agrees);
     assert_int_equal(t.params_tied, 18);
     assert_int_equal(t.params_untied, 18);
-    assert_false(t.tried);
+    assert_false(t.experiment_ran);
 }
 
 /* PAINS A6: only the head is stored. */
@@ -231,7 +231,7 @@ static void only_a_head_is_tied_or_broken_by_the_flag(void **state)
     wte_tie t = verdict(llama_tied, list, 1);
     assert_int_equal(t.verdict, WTE_TIE_SAME_STORAGE);
     assert_why(&t, "only the head is stored");
-    assert_true(t.moved);
+    assert_true(t.head_changed);
     assert_int_equal(t.params_untied, 48);
     t = verdict(llama_untied, list, 1);
     assert_int_equal(t.verdict, WTE_TIE_BROKEN);
@@ -246,8 +246,8 @@ static void one_tensor_by_design_is_one_storage(void **state)
     const stored list[] = { { "transformer.in_out_embed.weight", "F32", ROWS, DIM, NULL, 4 } };
     wte_tie t = verdict("{\"model_type\": \"grok-1\"}", list, 1);
     assert_int_equal(t.verdict, WTE_TIE_SAME_STORAGE);
-    assert_true(t.tried);
-    assert_true(t.moved);
+    assert_true(t.experiment_ran);
+    assert_true(t.head_changed);
     assert_true(t.before == 0 && t.after == 1 && t.head_after == 1);
 }
 
@@ -265,8 +265,8 @@ static void a_flag_that_shapes_forbid_is_impossible(void **state)
     assert_int_equal(t.params_tied, 200);
     assert_int_equal(t.params_untied, 232);
     assert_why(&t, "50 x 4 and the head 8 x 4");
-    assert_true(t.tried);
-    assert_false(t.moved);
+    assert_true(t.experiment_ran);
+    assert_false(t.head_changed);
 }
 
 /* PAINS B8. */
@@ -406,9 +406,9 @@ static void the_file_is_never_written(void **state)
     FILE *f = fopen(path, "rb");
     size_t n = fread(before, 1, sizeof before, f);
     fclose(f);
-    assert_true(tie_of(dir, NULL).moved);
+    assert_true(tie_of(dir, NULL).head_changed);
     assert_int_equal(chmod(path, 0444), 0);
-    assert_true(tie_of(dir, NULL).moved); /* a file that cannot be written serves as well */
+    assert_true(tie_of(dir, NULL).head_changed); /* a file that cannot be written serves as well */
     assert_int_equal(stat(path, &two), 0);
     f = fopen(path, "rb");
     assert_int_equal(fread(after, 1, sizeof after, f), n);
@@ -461,7 +461,7 @@ static void the_experiment_needs_no_map(void **state)
         opt.copy = 1;
         assert_ok(wte_model_open(dir, &opt, &m, &err), err);
         assert_ok(wte_model_tie(m, NULL, &t, &err), err);
-        assert_true(t.tried && t.moved == (i == 0));
+        assert_true(t.experiment_ran && t.head_changed == (i == 0));
         assert_true(t.before == (double)table[3 * DIM] && t.head_before == t.before);
         assert_true(t.head_after == (i == 0 ? t.after : t.before) && t.after != t.before);
         wte_model_free(m);
@@ -480,9 +480,9 @@ static void a_file_that_changed_is_not_experimented_on(void **state)
     fclose(f);
     wte_tie t;
     wte_error err;
-    assert_fails(wte_model_tie(m, NULL, &t, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte_model_tie(m, NULL, &t, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "model.safetensors: was written to while it was read");
-    assert_string_equal(t.why_not, "the file has changed since it was opened");
+    assert_string_equal(t.skip_reason, "the file has changed since it was opened");
     wte_model_free(m);
     test_scratch_remove(dir);
 }
@@ -498,8 +498,8 @@ static void types_without_numbers_are_compared_by_their_bits(void **state)
     assert_int_equal(t.rows_different, 1);
     assert_int_equal(t.first_different, 2);
     assert_true(isnan(t.max_difference));
-    assert_false(t.tried);
-    assert_string_equal(t.why_not, "elements of type f8_e8m0 are not changed here");
+    assert_false(t.experiment_ran);
+    assert_string_equal(t.skip_reason, "elements of type f8_e8m0 are not changed here");
 }
 
 static void empty_tables_have_nothing_to_change(void **state)
@@ -510,8 +510,8 @@ static void empty_tables_have_nothing_to_change(void **state)
     wte_tie t = verdict(llama_tied, list, 2);
     assert_int_equal(t.verdict, WTE_TIE_EQUAL_BYTES);
     assert_int_equal(t.params_untied, 0);
-    assert_false(t.tried);
-    assert_string_equal(t.why_not, "the tables share no element");
+    assert_false(t.experiment_ran);
+    assert_string_equal(t.skip_reason, "the tables share no element");
 }
 
 static void a_file_that_shrank_is_told(void **state)

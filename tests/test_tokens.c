@@ -3,9 +3,9 @@
 
 #include "base/tokens.h"
 
-static wte_bytes text_of(const char *s)
+static wte__bytes text_of(const char *s)
 {
-    const wte_bytes text = { (const uint8_t *)s, strlen(s) };
+    const wte__bytes text = { (const uint8_t *)s, strlen(s) };
     return text;
 }
 
@@ -30,7 +30,7 @@ static void texts_come_back(void **state)
     assert_int_equal(list.tag[0], WTE_TAG_CONTROL);
     for (int i = 1; i < 1000; i++) {
         const int n = snprintf(name, sizeof name, "token %d", i * i);
-        const wte_bytes text = wte__token_list_text(&list, (uint64_t)i);
+        const wte__bytes text = wte__token_list_text(&list, (uint64_t)i);
         assert_int_equal(text.size, n);
         assert_memory_equal(text.data, name, (size_t)n);
         assert_int_equal(list.tag[i], WTE_TAG_NORMAL);
@@ -86,12 +86,12 @@ static void sizes_do_not_wrap(void **state)
     wte_error err;
     wte__token_list_init(&list, NULL);
     assert_fails(wte__token_list_reserve(&list, UINT64_MAX / 2, 0, &err), err, WTE_E_MEMORY,
-                 WTE_NOWHERE, "a list of tokens");
+                 WTE_NO_INDEX, "a list of tokens");
     assert_ok(wte__token_list_add(&list, text_of("a"), WTE_TAG_NORMAL, &err), err);
     assert_fails(wte__token_list_reserve(&list, 0, UINT64_MAX, &err), err, WTE_E_MEMORY,
-                 WTE_NOWHERE, "a list of tokens");
+                 WTE_NO_INDEX, "a list of tokens");
     assert_fails(wte__token_list_reserve(&list, UINT64_MAX, 0, &err), err, WTE_E_MEMORY,
-                 WTE_NOWHERE, "a list of tokens");
+                 WTE_NO_INDEX, "a list of tokens");
     assert_int_equal(list.n, 1);
     wte__token_list_clear(&list);
 }

@@ -54,7 +54,7 @@ static const view views[] = {
 };
 #define N_VIEWS (sizeof views / sizeof views[0])
 
-static void check_values(const wte_rows *rows, const view *want)
+static void check_values(const wte_row_source *rows, const view *want)
 {
     wte_error err = { 0 };
     uint8_t stored[12 * 8];
@@ -78,20 +78,20 @@ static void check_views(const char *name, bool unpacked)
 {
     wte_file *f = open_data(name);
     wte_error err = { 0 };
-    assert_int_equal(wte_file_tensors(f), N_VIEWS + 1);
+    assert_int_equal(wte_file_n_tensors(f), N_VIEWS + 1);
     for (size_t i = 0; i < N_VIEWS; i++) {
         const view *want = &views[i];
         const uint64_t k = index_of(f, want->name);
         const wte_tensor t = tensor_at(f, k);
-        wte_rows rows;
+        wte_row_source rows;
         assert_string_equal(t.name, want->name);
         assert_int_equal(t.dtype, want->type);
         assert_int_equal(t.rank, 2);
         assert_int_equal(t.column_major, want->column_major);
         assert_int_equal(t.strided, want->strided);
-        assert_int_equal(t.unpacked, unpacked);
-        assert_ok(wte_file_rows(f, k, &rows, &err), err);
-        assert_ok(wte_rows_check(&rows, &err), err);
+        assert_int_equal(t.decompressed, unpacked);
+        assert_ok(wte_file_row_source(f, k, &rows, &err), err);
+        assert_ok(wte_check_rows(&rows, &err), err);
         assert_int_equal(rows.rows, want->rows);
         assert_int_equal(rows.cols, want->cols);
         check_values(&rows, want);
@@ -169,7 +169,7 @@ static void both_forms_of_one_dict_hold_the_same(void **state)
         wte_file *f = open_data(files[k]);
         wte_error err = { 0 };
         float got[4];
-        assert_int_equal(wte_file_tensors(f), 8);
+        assert_int_equal(wte_file_n_tensors(f), 8);
         assert_ok(wte_file_read(f, index_of(f, "emb.weight"), 0, got, sizeof got, &err), err);
         assert_memory_equal(got, first, sizeof got);
         assert_ok(wte_file_read(f, index_of(f, "view"), 0, got, 4, &err), err);
@@ -184,7 +184,7 @@ static void both_forms_of_one_dict_hold_the_same(void **state)
 static void check_names(const char *file, const char *const *names, size_t n)
 {
     wte_file *f = open_data(file);
-    assert_int_equal(wte_file_tensors(f), n);
+    assert_int_equal(wte_file_n_tensors(f), n);
     for (size_t i = 0; i < n; i++) (void)index_of(f, names[i]);
     wte_file_free(f);
 }
@@ -207,7 +207,7 @@ static void a_dict_of_1500_names_is_read(void **state)
 {
     (void)state;
     wte_file *f = open_data("many.pt");
-    assert_int_equal(wte_file_tensors(f), 1500);
+    assert_int_equal(wte_file_n_tensors(f), 1500);
     char name[32];
     const uint64_t storage = tensor_at(f, 0).storage;
     for (int i = 0; i < 1500; i++) {

@@ -40,7 +40,7 @@ static void tensors_must_lie_in_their_storage(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         made_zip z = zip_tensor(&cases[i].t, 24);
-        check_zip(&z, WTE_E_FORMAT, WTE_NOWHERE, cases[i].part);
+        check_zip(&z, WTE_E_FORMAT, WTE_NO_INDEX, cases[i].part);
         zip_free(&z);
     }
 }
@@ -60,14 +60,14 @@ static void strides_of_any_size_come_out_right(void **state)
         made_zip z = zip_tensor(t, (size_t)t->count * 4);
         wte_error err = { 0 };
         wte_file *f;
-        wte_rows rows;
+        wte_row_source rows;
         uint8_t got[30 * 50 * 4];
         assert_ok(open_zip_bytes(&z, NULL, &f, &err), err);
-        assert_ok(wte_file_rows(f, 0, &rows, &err), err);
+        assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
         assert_ok(rows.read_block(rows.ctx, 0, (size_t)t->rows, got, &err), err);
         for (uint64_t r = 0; r < t->rows; r++) {
             uint8_t one[50 * 4];
-            assert_ok(wte_rows_read(&rows, r, one, &err), err);
+            assert_ok(wte_row_source_read(&rows, r, one, &err), err);
             assert_memory_equal(one, got + r * t->cols * 4, (size_t)t->cols * 4);
             for (uint64_t c = 0; c < t->cols; c++) {
                 const uint64_t k = t->offset + r * t->row_stride + c * t->col_stride;
@@ -151,7 +151,7 @@ static void values_that_are_no_tensors_are_told(void **state)
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         bytes b = { { 0 }, 0 };
         put_pickle(&b, "\x80\x02}%s", "w");
-        uint64_t mark = WTE_NOWHERE;
+        uint64_t mark = WTE_NO_INDEX;
         /* the texts hold NULs: their ends are those of the opcode R */
         for (const char *c = values[i].value; *c != 'R' || c[1] != '\0'; c++) {
             if (*c == '@')
@@ -160,7 +160,7 @@ static void values_that_are_no_tensors_are_told(void **state)
                 put(&b, c, 1);
         }
         put(&b, "Rs.", 3);
-        assert_int_equal(mark == WTE_NOWHERE, values[i].anywhere);
+        assert_int_equal(mark == WTE_NO_INDEX, values[i].anywhere);
         made_zip z = zip_checkpoint(&b, 24);
         check_zip(&z, values[i].status, mark, values[i].part);
         zip_free(&z);
@@ -254,7 +254,7 @@ static void archives_must_be_whole_and_hide_nothing(void **state)
 {
     (void)state;
     made_zip z = zip_with(NULL, 0);
-    check_zip(&z, WTE_E_FORMAT, WTE_NOWHERE, "storage '0' is missing: no member 'data/0'");
+    check_zip(&z, WTE_E_FORMAT, WTE_NO_INDEX, "storage '0' is missing: no member 'data/0'");
     zip_free(&z);
     z = zip_with((const char *const[]){ "other/x", "1", DATA }, 2);
     check_zip(&z, WTE_E_FORMAT, z.local - 30 - 7 - 1,
@@ -273,12 +273,12 @@ static void big_endian_elements_come_out_in_order(void **state)
     for (int big = 0; big < 2; big++) {
         made_zip z = zip_with((const char *const[]){ DATA, "top/byteorder", order[big] }, 2);
         wte_file *f;
-        wte_rows rows;
+        wte_row_source rows;
         char row[12];
         assert_ok(open_zip_bytes(&z, NULL, &f, &err), err);
         assert_int_equal(tensor_at(f, 0).big_endian, big);
-        assert_ok(wte_file_rows(f, 0, &rows, &err), err);
-        assert_ok(wte_rows_read(&rows, 1, row, &err), err);
+        assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
+        assert_ok(wte_row_source_read(&rows, 1, row, &err), err);
         assert_memory_equal(row, big ? "ponmtsrqxwvu" : "mnopqrstuvwx", 12);
         wte_file_free(f);
         zip_free(&z);
@@ -313,11 +313,11 @@ static void nesting_is_bounded(void **state)
     wte_file_free(f);
     zip_free(&z);
     z = zip_nested(WTE_LIMIT_PICKLE_DEPTH + 1, true);
-    check_zip(&z, WTE_E_LIMIT, WTE_NOWHERE, "more than 256 dicts, one in the other");
+    check_zip(&z, WTE_E_LIMIT, WTE_NO_INDEX, "more than 256 dicts, one in the other");
     zip_free(&z);
     z = zip_nested(1, false); /* holds no tensor, but is a dict */
     assert_ok(open_zip_bytes(&z, NULL, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 0);
+    assert_int_equal(wte_file_n_tensors(f), 0);
     wte_file_free(f);
     zip_free(&z);
 }
@@ -334,12 +334,12 @@ static void values_that_are_shared_without_end_are_refused(void **state)
     }
     put_pickle(&b, ".");
     made_zip z = zip_checkpoint(&b, 4);
-    check_zip(&z, WTE_E_LIMIT, WTE_NOWHERE, "more than 4000000 values");
+    check_zip(&z, WTE_E_LIMIT, WTE_NO_INDEX, "more than 4000000 values");
     zip_free(&z);
     bytes itself = { { 0 }, 0 };
     put(&itself, "\x80\x02}q\1X\1\0\0\0ah\1s.", 15);
     z = zip_checkpoint(&itself, 4);
-    check_zip(&z, WTE_E_LIMIT, WTE_NOWHERE, "more than 256 dicts, one in the other");
+    check_zip(&z, WTE_E_LIMIT, WTE_NO_INDEX, "more than 256 dicts, one in the other");
     zip_free(&z);
 }
 
@@ -354,7 +354,7 @@ static void names_must_differ(void **state)
     put_tensor(&b, &t);
     put_pickle(&b, "ss.");
     made_zip z = zip_checkpoint(&b, 24);
-    check_zip(&z, WTE_E_FORMAT, WTE_NOWHERE, "two tensors are named 'a.b'");
+    check_zip(&z, WTE_E_FORMAT, WTE_NO_INDEX, "two tensors are named 'a.b'");
     zip_free(&z);
 }
 
@@ -364,7 +364,7 @@ static void what_is_neither_dict_nor_tensor_is_refused(void **state)
     bytes b = { { 0 }, 0 };
     put_pickle(&b, "\x80\x02%d.", 5);
     made_zip z = zip_checkpoint(&b, 4);
-    check_zip(&z, WTE_E_UNSUPPORTED, WTE_NOWHERE, "its pickle holds neither tensors nor a dict");
+    check_zip(&z, WTE_E_UNSUPPORTED, WTE_NO_INDEX, "its pickle holds neither tensors nor a dict");
     zip_free(&z);
 }
 
@@ -390,7 +390,7 @@ static void what_is_passed_over_is_told(void **state)
     wte_file *f;
     const char *value;
     assert_ok(open_zip_bytes(&z, NULL, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 1);
+    assert_int_equal(wte_file_n_tensors(f), 1);
     assert_string_equal(wte_file_metadata(f, 0, &value), "emb");
     assert_string_equal(value, "not read: a NumPy array, 7 x 5 'f4'; and 2 more");
     wte_file_free(f);

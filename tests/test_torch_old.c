@@ -63,13 +63,13 @@ static void either_byte_order_is_read(void **state)
         put_numbers(&b, 6, 24);
         wte_error err = { 0 };
         wte_file *f;
-        wte_rows rows;
+        wte_row_source rows;
         uint8_t row[12];
         assert_ok(wte_file_open_memory(b.data, b.n, "t.bin", NULL, &f, &err), err);
         assert_string_equal(wte_format_name(wte_file_format(f)), "PyTorch");
         assert_int_equal(tensor_at(f, 0).offset, b.n - 24);
-        assert_ok(wte_file_rows(f, 0, &rows, &err), err);
-        assert_ok(wte_rows_read(&rows, 1, row, &err), err);
+        assert_ok(wte_file_row_source(f, 0, &rows, &err), err);
+        assert_ok(wte_row_source_read(&rows, 1, row, &err), err);
         assert_int_equal(row[0], big ? 15 : 12);
         assert_int_equal(row[3], big ? 12 : 15);
         wte_file_free(f);
@@ -198,7 +198,7 @@ static void the_tar_form_is_read(void **state)
     wte_file *f;
     uint64_t w, tied, part;
     assert_ok(wte_file_open_memory(b.data, b.n, "t.bin", NULL, &f, &err), err);
-    assert_int_equal(wte_file_tensors(f), 3);
+    assert_int_equal(wte_file_n_tensors(f), 3);
     assert_ok(wte_file_find(f, "w", 1, &w, &err), err);
     assert_ok(wte_file_find(f, "tied", 4, &tied, &err), err);
     assert_ok(wte_file_find(f, "part", 4, &part, &err), err);
@@ -217,7 +217,7 @@ static void check_tar(const made_tar *t, wte_status status, const char *part)
     wte_file *f;
     assert_fails(wte_file_open_memory(b.data, b.n, "t.bin", NULL, &f, &err), err, status, err.where,
                  part);
-    assert_true(err.where <= b.n || err.where == WTE_NOWHERE);
+    assert_true(err.where <= b.n || err.where == WTE_NO_INDEX);
 }
 
 static void faults_of_the_archive_are_told(void **state)

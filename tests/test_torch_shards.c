@@ -60,22 +60,22 @@ static void check_open(uint32_t parts)
     assert_ok(wte_file_open(index_path, NULL, &f, &err), err);
     assert_int_equal(wte_file_format(f), WTE_FORMAT_TORCH_INDEX);
     assert_string_equal(wte_format_name(WTE_FORMAT_TORCH_INDEX), "PyTorch index");
-    assert_int_equal(wte_file_parts(f), parts);
-    assert_int_equal(wte_file_tensors(f), 2);
-    assert_int_equal(wte_file_strays(f), 2);
+    assert_int_equal(wte_file_n_shards(f), parts);
+    assert_int_equal(wte_file_n_tensors(f), 2);
+    assert_int_equal(wte_file_n_unlisted_tensors(f), 2);
     for (uint64_t i = 0; i < 2; i++) {
         const wte_tensor t = tensor_at(f, i);
-        wte_rows rows;
+        wte_row_source rows;
         char row[12], want[12];
         memset(want, 'a' + (int)i, sizeof want);
         assert_int_equal(t.name[0], 'a' + (int)i);
-        assert_ok(wte_file_rows(f, i, &rows, &err), err);
-        assert_ok(wte_rows_read(&rows, 1, row, &err), err);
+        assert_ok(wte_file_row_source(f, i, &rows, &err), err);
+        assert_ok(wte_row_source_read(&rows, 1, row, &err), err);
         assert_memory_equal(row, want, sizeof row);
     }
     assert_int_not_equal(tensor_at(f, 0).storage, tensor_at(f, 1).storage);
     wte_tensor stray;
-    assert_ok(wte_file_stray(f, 0, &stray, &err), err);
+    assert_ok(wte_file_unlisted_tensor(f, 0, &stray, &err), err);
     assert_string_equal(stray.name, "stray");
     assert_int_equal(stray.storage, tensor_at(f, 0).storage);
     wte_file_free(f);

@@ -6,11 +6,11 @@
 #include "diagnose_help.h"
 #include "model_files.h"
 
-static wte_trace *trace_rows(const wte_rows *rows, uint64_t id, const wte_trace_options *opt)
+static wte_trace *trace_rows(const wte_row_source *rows, uint64_t id, const wte_trace_options *opt)
 {
     wte_trace *t;
     wte_error err;
-    assert_ok(wte_rows_trace(rows, id, opt, &t, &err), err);
+    assert_ok(wte_trace_row(rows, id, opt, &t, &err), err);
     return t;
 }
 
@@ -38,7 +38,7 @@ static void ordinals_end_as_they_are_spoken(void **state)
 static void row_3_of_the_demo_is_the_fourth(void **state)
 {
     (void)state;
-    const wte_rows rows = demo_rows();
+    const wte_row_source rows = demo_rows();
     wte_trace *t = trace_rows(&rows, 3, NULL);
     assert_int_equal(t->row, 3);
     assert_string_equal(t->ordinal, "the 4th of 6 rows");
@@ -58,7 +58,7 @@ static void row_3_of_the_demo_is_the_fourth(void **state)
     assert_true(t->factor == 1);
     assert_null(t->scaled);
     assert_null(t->token);
-    assert_int_equal(t->begin, WTE_NOWHERE);
+    assert_int_equal(t->begin, WTE_NO_INDEX);
     wte_trace_free(t);
 }
 
@@ -68,7 +68,7 @@ static void narrow_types_are_widened_exactly(void **state)
     /* bf16 1.5, -2; f16 65504, 2^-24; i64 2^53 + 1 is no f64 */
     const uint16_t bf16[] = { 0x3fc0, 0xc000 }, f16[] = { 0x7bff, 0x0001 };
     const int64_t i64[] = { 9007199254740993, -7 };
-    wte_rows rows = rows_of(bf16, 1, 2, WTE_BF16);
+    wte_row_source rows = rows_of(bf16, 1, 2, WTE_BF16);
     wte_trace *t = trace_rows(&rows, 0, NULL);
     assert_true(t->f32[0] == 1.5f && t->f32[1] == -2 && t->norm == 2.5 && t->f32_exact);
     assert_string_equal(t->ordinal, "the 1st of 1 row");
@@ -91,7 +91,7 @@ static void a_negative_zero_loses_its_sign_in_the_product(void **state)
 {
     (void)state;
     const float table[3][3] = { { 1, 2, 3 }, { -0.0f, 0, -5 }, { 4, -0.0f, 6 } };
-    const wte_rows rows = rows_of(table, 3, 3, WTE_F32);
+    const wte_row_source rows = rows_of(table, 3, 3, WTE_F32);
     wte_trace *t = trace_rows(&rows, 1, NULL);
     assert_int_equal(t->zeros, 2);
     assert_int_equal(t->negative_zeros, 1);
@@ -109,7 +109,7 @@ static void a_product_with_nan_or_infinity_is_left_out(void **state)
     fill_noise(&table[0][0], (size_t)ROWS * DIM, 2);
     table[8999][16] = NAN;
     table[7777][3] = -INFINITY;
-    const wte_rows rows = rows_of(table, ROWS, DIM, WTE_F32);
+    const wte_row_source rows = rows_of(table, ROWS, DIM, WTE_F32);
     for (uint32_t threads = 1; threads <= 3; threads++) {
         wte_trace_options opt = WTE_TRACE_OPTIONS_INIT;
         wte_error err;
@@ -132,7 +132,7 @@ static void a_product_with_nan_or_infinity_is_left_out(void **state)
 static void a_large_product_is_left_out_and_says_so(void **state)
 {
     (void)state;
-    const wte_rows rows = demo_rows();
+    const wte_row_source rows = demo_rows();
     wte_trace_options opt = WTE_TRACE_OPTIONS_INIT;
     opt.max_one_hot_bytes = 71;
     wte_trace *t = trace_rows(&rows, 3, &opt);
@@ -151,7 +151,7 @@ static void the_product_is_the_row_for_any_number_of_threads(void **state)
     enum { ROWS = 5000, DIM = 33 };
     static float table[ROWS][DIM];
     fill_noise(&table[0][0], (size_t)ROWS * DIM, 4);
-    const wte_rows rows = rows_of(table, ROWS, DIM, WTE_F32);
+    const wte_row_source rows = rows_of(table, ROWS, DIM, WTE_F32);
     for (uint32_t threads = 1; threads <= 4; threads++) {
         wte_trace_options opt = WTE_TRACE_OPTIONS_INIT;
         wte_error err;
@@ -190,12 +190,12 @@ static void proofs_fail_when_the_source_is_not_true(void **state)
 {
     (void)state;
     uint32_t calls = 0;
-    const wte_rows rows = { .rows = 4,
-                            .cols = 2,
-                            .dtype = WTE_U16,
-                            .read_rows = fickle_rows,
-                            .read_block = other_block,
-                            .ctx = &calls };
+    const wte_row_source rows = { .rows = 4,
+                                  .cols = 2,
+                                  .dtype = WTE_U16,
+                                  .read_rows = fickle_rows,
+                                  .read_block = other_block,
+                                  .ctx = &calls };
     wte_trace *t = trace_rows(&rows, 2, NULL);
     assert_int_equal(t->same_bytes, WTE_PROOF_FAILS);
     assert_string_equal(t->same_bytes_why, "byte 2 is 07, but 08 that the source gives");
@@ -209,17 +209,17 @@ static void proofs_fail_when_the_source_is_not_true(void **state)
 static void rows_that_are_not_there_are_refused(void **state)
 {
     (void)state;
-    const wte_rows rows = demo_rows();
+    const wte_row_source rows = demo_rows();
     wte_trace *t;
     wte_error err;
-    assert_fails(wte_rows_trace(&rows, 6, NULL, &t, &err), err, WTE_E_RANGE, 6,
+    assert_fails(wte_trace_row(&rows, 6, NULL, &t, &err), err, WTE_E_RANGE, 6,
                  "token id 6, but the table has 6 rows");
     assert_null(t);
-    const wte_rows odd = rows_of(demo_table, 2, 3, WTE_C64);
-    assert_fails(wte_rows_trace(&odd, 0, NULL, &t, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    const wte_row_source odd = rows_of(demo_table, 2, 3, WTE_C64);
+    assert_fails(wte_trace_row(&odd, 0, NULL, &t, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "c64");
     wte_trace_free(NULL);
-    const wte_rows flat = rows_of(demo_table, 4, 0, WTE_F32);
+    const wte_row_source flat = rows_of(demo_table, 4, 0, WTE_F32);
     t = trace_rows(&flat, 2, NULL);
     assert_true(t->norm == 0 && t->n_bytes == 0);
     assert_string_equal(t->one_hot_why, "not run: the table has no columns");
@@ -236,21 +236,21 @@ static bool stop_at_once(void *ctx, uint64_t done, uint64_t total)
 static void the_product_can_be_stopped(void **state)
 {
     (void)state;
-    const wte_rows rows = demo_rows();
+    const wte_row_source rows = demo_rows();
     int calls = 0;
     const wte_progress progress = { stop_at_once, &calls };
     wte_trace_options opt = WTE_TRACE_OPTIONS_INIT;
     wte_trace *t;
     wte_error err;
     opt.progress = &progress;
-    assert_fails(wte_rows_trace(&rows, 1, &opt, &t, &err), err, WTE_E_CANCELLED, 6, "stopped");
+    assert_fails(wte_trace_row(&rows, 1, &opt, &t, &err), err, WTE_E_CANCELLED, 6, "stopped");
     assert_int_equal(calls, 1);
 }
 
 static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
-    wte_rows rows = demo_rows();
+    wte_row_source rows = demo_rows();
     rows.row_bytes = 12;
     wte_status status = WTE_E_MEMORY;
     size_t failures = 0;
@@ -261,7 +261,7 @@ static void every_failed_allocation_is_reported(void **state)
         wte_trace_options opt = WTE_TRACE_OPTIONS_INIT;
         test_memory_init(&m, failures);
         opt.allocator = &m.allocator;
-        status = wte_rows_trace(&rows, 3, &opt, &t, &err);
+        status = wte_trace_row(&rows, 3, &opt, &t, &err);
         if (status != WTE_OK) assert_null(t);
         wte_trace_free(t);
         assert_int_equal(m.live, 0);

@@ -73,7 +73,7 @@ static void put(wte_transaction *t, const char *name, const char *text, bool com
     wte_writer *w;
     wte_error err;
     assert_ok(wte_transaction_writer(t, in(name), &w, &err), err);
-    assert_ok(wte_writer_put(w, text, strlen(text), &err), err);
+    assert_ok(wte_writer_write(w, text, strlen(text), &err), err);
     if (commit) assert_ok(wte_writer_commit(w, &err), err);
     wte_writer_free(w); /* it is the transaction's */
 }
@@ -124,7 +124,7 @@ static void a_rename_that_fails_is_undone(void **state)
     static const char *const names[] = { "d", "c", "b", "a" };
     for (size_t i = 0; i < 4; i++) put(t, names[i], "new", true);
     assert_int_equal(mkdir(in("c"), 0700), 0);
-    assert_fails(wte_transaction_commit(t, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte_transaction_commit(t, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "c: cannot rename over it");
     wte_transaction_free(t);
     expect("a", "old a");
@@ -151,13 +151,13 @@ static void one_file_has_one_writer(void **state)
     assert_ok(wte_transaction_writer(t, in("new"), &first, &err), err);
     assert_ok(wte_transaction_writer(t, in(".//new"), &again, &err), err);
     assert_ptr_equal(first, again);
-    assert_ok(wte_writer_put(first, "x", 1, &err), err);
+    assert_ok(wte_writer_write(first, "x", 1, &err), err);
     assert_ok(wte_writer_commit(first, &err), err);
-    assert_fails(wte_writer_put(first, "y", 1, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_writer_write(first, "y", 1, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "it is committed");
-    assert_fails(wte_writer_commit(first, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_writer_commit(first, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "it is committed");
-    assert_fails(wte_transaction_writer(t, in("none/a"), &again, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte_transaction_writer(t, in("none/a"), &again, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "none/a");
     assert_null(again);
     assert_ok(wte_transaction_commit(t, &err), err);
@@ -209,7 +209,7 @@ static void opening_a_model_goes_on(void **state)
     assert_int_equal(wte_model_open(dir, NULL, &m, &err), WTE_E_FORMAT); /* it is no model */
     expect("a", "new a");
     assert_false(is_there(".wte-commit"));
-    assert_int_equal(wte_writer_sweep(in("a")), 1);
+    assert_int_equal(wte_writer_remove_stale(in("a")), 1);
     assert_int_equal(files(), 2);
 }
 
@@ -224,7 +224,8 @@ static void a_cut_journal_decides_nothing(void **state)
         wte_writer_free(w);
         assert_false(is_there(".wte-commit"));
         expect("a", "old a");
-        assert_int_equal(wte_writer_sweep(in("a")), 2); /* the second name of the old one, too */
+        assert_int_equal(wte_writer_remove_stale(in("a")),
+                         2); /* the second name of the old one, too */
         expect("a", "old a");
         assert_int_equal(files(), 2);
     }
@@ -255,7 +256,7 @@ static void what_is_no_journal_is_left(void **state)
         expect("b", "new b");
         assert_int_equal(is_there(".wte-commit"), others[i].stays);
         if (others[i].stays) assert_int_equal(unlink(in(".wte-commit")), 0);
-        assert_int_equal(wte_writer_sweep(in("a")), 2);
+        assert_int_equal(wte_writer_remove_stale(in("a")), 2);
     }
     assert_int_equal(mkdir(in(".wte-commit"), 0700), 0);
     begin("a", "old a");
@@ -323,7 +324,7 @@ static void a_fork_owns_nothing(void **state)
     assert_int_equal(files(), 1);
     wte_writers_abandon();
     assert_int_equal(files(), 0);
-    assert_fails(wte_writer_commit(w, &err), err, WTE_E_IO, WTE_NOWHERE, "cannot rename over it");
+    assert_fails(wte_writer_commit(w, &err), err, WTE_E_IO, WTE_NO_INDEX, "cannot rename over it");
     wte_writer_free(w);
     assert_ok(wte_writer_create(in("a"), &w, &err), err); /* and others can be written */
     assert_ok(wte_writer_commit(w, &err), err);
@@ -347,7 +348,7 @@ static void devices_pipes_and_descriptors_are_written_to(void **state)
     const int reader = open(in("fifo"), O_RDONLY | O_NONBLOCK);
     for (size_t i = 0; i < 3; i++) {
         assert_ok(wte_writer_create(paths[i], &w, &err), err);
-        assert_ok(wte_writer_put(w, "text", 4, &err), err);
+        assert_ok(wte_writer_write(w, "text", 4, &err), err);
         assert_ok(wte_writer_commit(w, &err), err);
         wte_writer_free(w);
     }
@@ -357,10 +358,10 @@ static void devices_pipes_and_descriptors_are_written_to(void **state)
     close(reader);
     close(ends[0]);
     close(ends[1]);
-    assert_fails(wte_writer_create("/dev/fd/987654", &w, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte_writer_create("/dev/fd/987654", &w, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "/dev/fd/987654: cannot write to it");
     assert_ok(wte_writer_create("/dev/full", &w, &err), err);
-    assert_fails(wte_writer_put(w, "text", 4, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte_writer_write(w, "text", 4, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "/dev/full: cannot write: No space");
     wte_writer_free(w);
     assert_int_equal(files(), 1);
@@ -380,7 +381,7 @@ static void a_descriptor_of_a_file_goes_on(void **state)
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     assert_ok(wte_transaction_create(&t, &err), err);
     assert_ok(wte_transaction_writer(t, name, &w, &err), err);
-    assert_ok(wte_writer_put(w, "second", 6, &err), err);
+    assert_ok(wte_writer_write(w, "second", 6, &err), err);
     assert_ok(wte_writer_commit(w, &err), err);
     assert_ok(wte_writer_commit(w, &err), err); /* two outputs may be one device */
     assert_ok(wte_transaction_commit(t, &err), err);
@@ -395,18 +396,18 @@ static void nothing_given(void **state)
     wte_error err;
     wte_transaction *t;
     wte_writer *w;
-    assert_fails(wte_transaction_create(NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "out");
-    assert_fails(wte_transaction_commit(NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_transaction_create(NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "out");
+    assert_fails(wte_transaction_commit(NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "the transaction");
-    assert_fails(wte_transaction_writer(NULL, in("a"), &w, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_transaction_writer(NULL, in("a"), &w, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "the transaction");
     assert_null(w);
     assert_ok(wte_transaction_create(&t, &err), err);
-    assert_fails(wte_transaction_writer(t, NULL, &w, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_transaction_writer(t, NULL, &w, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "path");
-    assert_fails(wte_transaction_writer(t, "", &w, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_transaction_writer(t, "", &w, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "no file is named");
-    assert_fails(wte_transaction_writer(t, in("a"), NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_transaction_writer(t, in("a"), NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "out");
     assert_ok(wte_transaction_commit(t, &err), err); /* of no files */
     wte_transaction_free(t);

@@ -56,7 +56,7 @@ static void columns_that_are_turned_twice_are_rows(void **state)
     assert_int_equal(input->row_bytes, 16);
     for (uint64_t r = 0; r < 6; r++) {
         float row[4];
-        assert_ok(wte_rows_read(&input->source, r, row, &err), err);
+        assert_ok(wte_row_source_read(&input->source, r, row, &err), err);
         for (uint64_t c = 0; c < 4; c++) assert_true(row[c] == (float)(4 * r + c));
     }
     wte_model_free(m);
@@ -80,9 +80,9 @@ static void a_turned_table_of_the_other_byte_order_comes_out_as_rows(void **stat
         assert_true(input->transposed);
         assert_int_equal(input->rows, 6);
         assert_int_equal(input->row_bytes, by_column ? 16 : 0);
-        assert_ok(wte_rows_read_block(&input->source, 0, 6, all, &err), err);
+        assert_ok(wte_row_source_read_block(&input->source, 0, 6, all, &err), err);
         for (uint64_t r = 0; r < 6; r++) {
-            assert_ok(wte_rows_read(&input->source, r, row, &err), err);
+            assert_ok(wte_row_source_read(&input->source, r, row, &err), err);
             assert_memory_equal(row, all + 4 * r, sizeof row);
             for (uint64_t c = 0; c < 4; c++)
                 assert_true(row[c] == (float)(by_column ? 4 * r + c : 6 * c + r));

@@ -28,7 +28,7 @@ static void expect(const wte_vocab *v, uint64_t id, const char *spelled, const c
 {
     char buf[64];
     uint64_t n;
-    const char *text = wte_vocab_spelled(v, id, &n);
+    const char *text = wte_vocab_raw_text(v, id, &n);
     assert_non_null(text);
     assert_int_equal(n, strlen(spelled));
     assert_memory_equal(text, spelled, n);
@@ -42,7 +42,7 @@ static void expect(const wte_vocab *v, uint64_t id, const char *spelled, const c
 static void expect_hole(const wte_vocab *v, uint64_t id)
 {
     uint64_t n = 1;
-    assert_null(wte_vocab_spelled(v, id, &n));
+    assert_null(wte_vocab_raw_text(v, id, &n));
     assert_int_equal(n, 0);
     assert_int_equal(wte_vocab_text(v, id, NULL, 0), 0);
     assert_int_equal(wte_vocab_kind(v, id), WTE_TOKEN_NONE);
@@ -64,7 +64,7 @@ static void finds_none(const wte_vocab *v, const char *text, const char *message
     wte_error err;
     uint64_t id = 7, other = 7;
     assert_fails(wte_vocab_find(v, text, strlen(text), &id, &other, &err), err, WTE_E_NOT_FOUND,
-                 WTE_NOWHERE, message);
+                 WTE_NO_INDEX, message);
     assert_int_equal(id, 0);
     assert_int_equal(other, 0);
 }
@@ -73,7 +73,7 @@ static void sizes(const wte_vocab *v, uint64_t count, uint64_t size)
 {
     assert_int_equal(wte_vocab_count(v), count);
     assert_int_equal(wte_vocab_size(v), size);
-    assert_int_equal(wte_vocab_holes(v), size - count);
+    assert_int_equal(wte_vocab_n_holes(v), size - count);
 }
 
 /* The rule of GPT-2's code in its own words: printable bytes stand for themselves, the others get
@@ -453,7 +453,7 @@ static void a_directory_gives_its_best_file(void **state)
     char path[256];
     wte_error err;
     wte_vocab *v;
-    assert_fails(wte_vocab_open(dir, NULL, &v, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    assert_fails(wte_vocab_open(dir, NULL, &v, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                  "(tokenizer.model, spiece.model, ...) here");
     snprintf(path, sizeof path, "%s/vocab.txt", dir);
     test_write_file(path, "line\n", 5);

@@ -154,9 +154,9 @@ static void a_file_over_its_limit_is_not_read(void **state)
     wte_vocab_free(v);
     opt.max_bytes = 8;
     assert_fails(wte_vocab_open_memory("{\"abc\":0}", 9, "t", WTE_VOCAB_JSON, &opt, &v, &err), err,
-                 WTE_E_LIMIT, WTE_NOWHERE, "t: 9 bytes, but at most 8 are read");
+                 WTE_E_LIMIT, WTE_NO_INDEX, "t: 9 bytes, but at most 8 are read");
     assert_fails(wte_vocab_open(test_data("static-f32"), &opt, &v, &err), err, WTE_E_LIMIT,
-                 WTE_NOWHERE, "683666 bytes, but at most 8 are read");
+                 WTE_NO_INDEX, "683666 bytes, but at most 8 are read");
 }
 
 static void a_token_over_its_limit_is_refused(void **state)
@@ -184,7 +184,7 @@ static void holes_are_allowed_up_to_their_limit(void **state)
     char text[64];
     snprintf(text, sizeof text, "{\"a\":%u}", WTE_LIMIT_VOCAB_HOLES);
     assert_ok(wte_vocab_open_memory(text, strlen(text), "t", WTE_VOCAB_JSON, NULL, &v, &err), err);
-    assert_int_equal(wte_vocab_holes(v), WTE_LIMIT_VOCAB_HOLES);
+    assert_int_equal(wte_vocab_n_holes(v), WTE_LIMIT_VOCAB_HOLES);
     wte_vocab_free(v);
     snprintf(text, sizeof text, "{\"a\":%u}", WTE_LIMIT_VOCAB_HOLES + 1);
     assert_fails(wte_vocab_open_memory(text, strlen(text), "t", WTE_VOCAB_JSON, NULL, &v, &err),
@@ -199,21 +199,21 @@ static void what_is_not_there_is_said(void **state)
     const char *dir = test_scratch();
     char path[256], longest[WTE_LIMIT_PATH];
     snprintf(path, sizeof path, "%s/none.json", dir);
-    assert_fails(wte_vocab_open(path, NULL, &v, &err), err, WTE_E_IO, WTE_NOWHERE,
+    assert_fails(wte_vocab_open(path, NULL, &v, &err), err, WTE_E_IO, WTE_NO_INDEX,
                  "none.json: No such file");
     assert_null(v);
     snprintf(path, sizeof path, "%s/vocab.json", dir);
     test_write_file(path, "", 0);
     assert_fails(wte_vocab_open(path, NULL, &v, &err), err, WTE_E_FORMAT, 0, "the file is empty");
-    assert_fails(wte_vocab_open(dir, NULL, &v, &err), err, WTE_E_FORMAT, WTE_NOWHERE,
+    assert_fails(wte_vocab_open(dir, NULL, &v, &err), err, WTE_E_FORMAT, WTE_NO_INDEX,
                  "(tokenizer.model, spiece.model, ...) here (vocab.json is empty)");
     memset(longest, '/', sizeof longest); /* the root, however many slashes */
     longest[sizeof longest - 1] = '\0';
     longest[sizeof longest - 5] = '\0';
-    assert_fails(wte_vocab_open(longest, NULL, &v, &err), err, WTE_E_LIMIT, WTE_NOWHERE,
+    assert_fails(wte_vocab_open(longest, NULL, &v, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "path longer than 4095 bytes");
     assert_fails(wte_vocab_open_memory("a", 1, "t", (wte_vocab_source)9, NULL, &v, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "no vocabulary source is numbered 9");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "no vocabulary source is numbered 9");
     test_scratch_remove(dir);
 }
 
@@ -222,14 +222,14 @@ static void a_null_argument_is_the_caller_s_mistake(void **state)
     (void)state;
     wte_error err;
     wte_vocab *v;
-    assert_fails(wte_vocab_open(NULL, NULL, &v, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
-    assert_fails(wte_vocab_open("x", NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
+    assert_fails(wte_vocab_open(NULL, NULL, &v, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "NULL");
+    assert_fails(wte_vocab_open("x", NULL, NULL, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX, "NULL");
     assert_fails(wte_vocab_open_memory(NULL, 1, "t", WTE_VOCAB_TXT, NULL, &v, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "NULL");
     assert_fails(wte_vocab_open_memory("a", 1, NULL, WTE_VOCAB_TXT, NULL, &v, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "NULL");
     assert_fails(wte_vocab_open_memory("a", 1, "t", WTE_VOCAB_TXT, NULL, NULL, &err), err,
-                 WTE_E_ARGUMENT, WTE_NOWHERE, "NULL");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "NULL");
 }
 
 static void a_bad_second_file_is_named(void **state)

@@ -6,9 +6,9 @@
 #include "base/limits.h"
 #include "base/tokens.h"
 
-static wte_bytes bytes_of(const char *text)
+static wte__bytes bytes_of(const char *text)
 {
-    wte_bytes b = { (const uint8_t *)text, strlen(text) };
+    wte__bytes b = { (const uint8_t *)text, strlen(text) };
     return b;
 }
 
@@ -35,7 +35,7 @@ static wte_vocab *vocab_of(const wte_token_list *t)
 static uint64_t id_of(const wte_vocab *v, const char *text, uint64_t *other)
 {
     wte_error err = { 0 };
-    uint64_t id = WTE_NOWHERE;
+    uint64_t id = WTE_NO_INDEX;
     assert_ok(wte_vocab_find(v, text, strlen(text), &id, other, &err), err);
     return id;
 }
@@ -83,7 +83,7 @@ static void the_first_or_the_last_of_equal_texts_is_found(void **state)
     assert_int_equal(id_of(v, "y", &other), 1);
     assert_int_equal(other, 0);
     assert_int_equal(wte_vocab_count(v), 4);
-    assert_int_equal(wte_vocab_holes(v), 0);
+    assert_int_equal(wte_vocab_n_holes(v), 0);
     wte_vocab_free(v);
     wte__token_list_clear(&t);
 }
@@ -139,10 +139,10 @@ static void texts_that_are_no_utf8_are_counted_and_kept(void **state)
                                          "",        "x",           "\xf0\x9f\x98" };
     wte_token_list t = list_of(texts, 6);
     wte_vocab *v = vocab_of(&t);
-    assert_int_equal(wte_vocab_not_utf8(v), 3);
+    assert_int_equal(wte_vocab_n_invalid_utf8(v), 3);
     for (uint64_t i = 0; i < 6; i++) {
         uint64_t n = 99;
-        const char *text = wte_vocab_spelled(v, i, &n);
+        const char *text = wte_vocab_raw_text(v, i, &n);
         assert_int_equal(n, strlen(texts[i]));
         assert_memory_equal(text, texts[i], n);
         assert_int_equal(id_of(v, texts[i], NULL), i);
@@ -159,7 +159,7 @@ static void tokens_that_their_text_does_not_find_are_counted(void **state)
     for (int first = 0; first < 2; first++) {
         t.first_wins = first;
         wte_vocab *v = vocab_of(&t);
-        assert_int_equal(wte_vocab_duplicates(v), 3);
+        assert_int_equal(wte_vocab_n_duplicates(v), 3);
         for (uint64_t i = 0; i < 6; i++)
             assert_int_equal(wte_vocab_is_duplicate(v, i), id_of(v, texts[i], NULL) != i);
         assert_false(wte_vocab_is_duplicate(v, 6));
@@ -225,15 +225,15 @@ static void the_spelling_told_is_the_spelling_taken(void **state)
     (void)state;
     static const char *const texts[] = { "\xc4\xa0the", "\xe2\x96\x81the", "##the" };
     static const struct {
-        wte_token_form told;
+        wte__token_form told;
         wte_vocab_spelling is;
         uint64_t id; /* of " the", if any */
     } rules[] = {
-        { WTE_FORM_PLAIN, WTE_SPELLING_PLAIN, WTE_NOWHERE },
+        { WTE_FORM_PLAIN, WTE_SPELLING_PLAIN, WTE_NO_INDEX },
         { WTE_FORM_BYTE_LEVEL, WTE_SPELLING_BYTE_LEVEL, 0 },
         { WTE_FORM_METASPACE, WTE_SPELLING_METASPACE, 1 },
-        { WTE_FORM_WORDPIECE, WTE_SPELLING_WORDPIECE, WTE_NOWHERE },
-        { WTE_FORM_GUESS, WTE_SPELLING_WORDPIECE, WTE_NOWHERE },
+        { WTE_FORM_WORDPIECE, WTE_SPELLING_WORDPIECE, WTE_NO_INDEX },
+        { WTE_FORM_GUESS, WTE_SPELLING_WORDPIECE, WTE_NO_INDEX },
     };
     wte_token_list t = list_of(texts, 3);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -243,7 +243,7 @@ static void the_spelling_told_is_the_spelling_taken(void **state)
         wte_vocab *v = vocab_of(&t);
         assert_int_equal(wte_vocab_spelling_of(v), rules[i].is);
         const wte_status found = wte_vocab_find(v, " the", 4, &id, NULL, &err);
-        assert_int_equal(found, rules[i].id == WTE_NOWHERE ? WTE_E_NOT_FOUND : WTE_OK);
+        assert_int_equal(found, rules[i].id == WTE_NO_INDEX ? WTE_E_NOT_FOUND : WTE_OK);
         if (found == WTE_OK) assert_int_equal(id, rules[i].id);
         wte_vocab_free(v);
     }
@@ -260,7 +260,7 @@ static void an_empty_list_is_no_vocabulary(void **state)
                  "t.vec: holds no tokens");
     assert_null(v);
     assert_fails(wte_vocab_from_tokens(NULL, "t.vec", NULL, &v, &err), err, WTE_E_ARGUMENT,
-                 WTE_NOWHERE, "NULL");
+                 WTE_NO_INDEX, "NULL");
 }
 
 static void too_many_tokens_are_no_vocabulary(void **state)

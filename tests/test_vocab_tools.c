@@ -19,14 +19,14 @@ static void tekken_begins_with_its_specials(void **state)
     assert_int_equal(wte_vocab_source_of(v), WTE_VOCAB_TEKKEN);
     assert_int_equal(wte_vocab_spelling_of(v), WTE_SPELLING_PLAIN);
     assert_int_equal(wte_vocab_size(v), 25);
-    assert_int_equal(wte_vocab_not_utf8(v), 1);
+    assert_int_equal(wte_vocab_n_invalid_utf8(v), 1);
     has(v, 1, "<s>", WTE_TOKEN_SPECIAL);
     has(v, 10, "[IMG]", WTE_TOKEN_SPECIAL);
     has(v, 19, "[TOOL_CONTENT]", WTE_TOKEN_SPECIAL);
     has(v, 20, "<SPECIAL_20>", WTE_TOKEN_UNUSED);
     has(v, 21, "<SPECIAL_21>", WTE_TOKEN_UNUSED);
     uint64_t bytes;
-    assert_memory_equal(wte_vocab_spelled(v, 22, &bytes), "", 1);
+    assert_memory_equal(wte_vocab_raw_text(v, 22, &bytes), "", 1);
     assert_int_equal(bytes, 1);
     has(v, 23, "\xe2\x96", WTE_TOKEN_NORMAL);
     has(v, 24, " th", WTE_TOKEN_NORMAL); /* and rank 3 is not in use */
@@ -113,12 +113,12 @@ static void rows_of_spacy_have_names(void **state)
 {
     (void)state;
     put_bytes("key2row", key2row, sizeof key2row);
-    refused(WTE_E_UNSUPPORTED, WTE_NOWHERE, "strings.json beside it has the texts");
+    refused(WTE_E_UNSUPPORTED, WTE_NO_INDEX, "strings.json beside it has the texts");
     put("strings.json", "[\"other\", \"\\u0063offee\", \"HelloWorld\", \"coffee\"]");
     wte_vocab *v = open_folder();
     assert_int_equal(wte_vocab_source_of(v), WTE_VOCAB_SPACY);
     assert_int_equal(wte_vocab_size(v), 3);
-    assert_int_equal(wte_vocab_holes(v), 1);
+    assert_int_equal(wte_vocab_n_holes(v), 1);
     has(v, 2, "coffee", WTE_TOKEN_NORMAL);
     has(v, 1, "HelloWorld", WTE_TOKEN_NORMAL);
     wte_vocab_free(v);

@@ -104,7 +104,7 @@ static void the_place_of_a_row_is_its_numbers(void **state)
     put_word(&m, "ab", 2, "\n");
     put_word(&m, "c", 1, "\n");
     words w = open_words(m.data, m.n);
-    assert_ok(wte_file_row_place(w.f, 0, 1, &offset, &bytes, &err), err);
+    assert_ok(wte_file_row_offset(w.f, 0, 1, &offset, &bytes, &err), err);
     assert_int_equal(offset, 4 + 3 + 8 + 1 + 2);
     assert_int_equal(bytes, 8);
     assert_ok(wte_file_tensor(w.f, 0, &t, &err), err);
@@ -216,11 +216,11 @@ static void records_cross_every_border(void **state)
         if (i % 3) data[n++] = '\n';
     }
     words w = open_words(data, n);
-    const wte_rows rows = words_rows(&w);
+    const wte_row_source rows = words_rows(&w);
     float row[DIM];
     for (uint32_t i = 0; i < WORDS; i += 7) {
         const uint32_t r = i * 31 % WORDS;
-        assert_ok(wte_rows_read(&rows, r, row, &err), err);
+        assert_ok(wte_row_source_read(&rows, r, row, &err), err);
         for (uint32_t c = 0; c < DIM; c++) assert_true(row[c] == (float)(r * DIM + c));
         const int length = snprintf(name, sizeof name, "w%u", (unsigned)r);
         check_token(&w, r, name, (size_t)length);

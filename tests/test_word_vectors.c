@@ -46,16 +46,16 @@ static void the_one_tensor_is_described(void **state)
     assert_int_equal(t.rank, 2);
     assert_int_equal(t.shape[0], 2);
     assert_int_equal(t.shape[1], 3);
-    assert_true(t.made);
+    assert_true(t.derived);
     assert_int_equal(t.offset, 4);
     assert_int_equal(t.bytes, 17);
-    assert_ok(wte_file_row_place(w.f, 0, 0, &offset, &bytes, &err), err);
+    assert_ok(wte_file_row_offset(w.f, 0, 0, &offset, &bytes, &err), err);
     assert_int_equal(offset, 7);
     assert_int_equal(bytes, 5);
-    assert_ok(wte_file_row_place(w.f, 0, 1, &offset, &bytes, &err), err);
+    assert_ok(wte_file_row_offset(w.f, 0, 1, &offset, &bytes, &err), err);
     assert_int_equal(offset, 15);
     assert_int_equal(bytes, 5);
-    assert_fails(wte_file_row_place(w.f, 0, 2, &offset, &bytes, &err), err, WTE_E_RANGE, 2,
+    assert_fails(wte_file_row_offset(w.f, 0, 2, &offset, &bytes, &err), err, WTE_E_RANGE, 2,
                  "t.vec: row 2, but tensor 'vectors' has 2 rows");
     char text[6] = "";
     assert_ok(wte_file_read(w.f, 0, 3, text, 5, &err), err);
@@ -210,7 +210,7 @@ static void counts_are_told_from_rows(void **state)
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         words w = open_text(rules[i].text);
-        const wte_rows rows = words_rows(&w);
+        const wte_row_source rows = words_rows(&w);
         const wte_token_list *tokens;
         wte_error err;
         assert_int_equal(wte_file_format(w.f), rules[i].format);
@@ -248,14 +248,14 @@ static void rows_cross_every_border(void **state)
         const size_t n = shape[k][0], dim = shape[k][1];
         char *text = big_text(n, dim, k % 2 == 0, &bytes), name[32];
         words w = open_words(text, bytes);
-        const wte_rows rows = words_rows(&w);
+        const wte_row_source rows = words_rows(&w);
         float *row = malloc(dim * sizeof *row);
         assert_non_null(row);
         assert_int_equal(rows.rows, n);
         assert_int_equal(rows.cols, dim);
         for (size_t i = 0; i < n; i += 1 + n / 500) {
             const uint64_t r = i * 7919 % n;
-            assert_ok(wte_rows_read(&rows, r, row, &err), err);
+            assert_ok(wte_row_source_read(&rows, r, row, &err), err);
             for (size_t c = 0; c < dim; c++)
                 assert_true(row[c] == (float)((double)(r * 1000 + c) + 0.5));
             snprintf(name, sizeof name, "word%zu", (size_t)r);

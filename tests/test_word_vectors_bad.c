@@ -116,11 +116,11 @@ static void a_row_that_holds_no_numbers_is_named(void **state)
         wte_error err = { 0 };
         float row[3 * 2]; /* the whole table at most */
         words w = open_text(rules[i].text);
-        const wte_rows rows = words_rows(&w);
-        assert_fails(wte_rows_read(&rows, rules[i].row, row, &err), err, WTE_E_FORMAT,
+        const wte_row_source rows = words_rows(&w);
+        assert_fails(wte_row_source_read(&rows, rules[i].row, row, &err), err, WTE_E_FORMAT,
                      rules[i].where, rules[i].message);
-        assert_fails(wte_rows_read_block(&rows, 0, (size_t)rows.rows, row, &err), err, WTE_E_FORMAT,
-                     rules[i].where, rules[i].message);
+        assert_fails(wte_row_source_read_block(&rows, 0, (size_t)rows.rows, row, &err), err,
+                     WTE_E_FORMAT, rules[i].where, rules[i].message);
         free_words(&w);
     }
 }
@@ -154,8 +154,8 @@ static void a_number_longer_than_any_is_refused(void **state)
     memset(text, '1', sizeof text);
     memcpy(text, "1 1\na ", 6);
     words w = open_words(text, sizeof text);
-    const wte_rows rows = words_rows(&w);
-    assert_fails(wte_rows_read(&rows, 0, &row, &err), err, WTE_E_FORMAT, 6,
+    const wte_row_source rows = words_rows(&w);
+    assert_fails(wte_row_source_read(&rows, 0, &row, &err), err, WTE_E_FORMAT, 6,
                  "stands where number 1 of 1 is expected");
     free_words(&w);
 }

@@ -34,8 +34,8 @@ static void old_until_commit(void **state)
     snprintf(path, sizeof path, "%s/f", dir);
     test_write_file(path, "old", 3);
     assert_ok(wte_writer_create(path, &w, &err), err);
-    assert_ok(wte_writer_put(w, "new ", 4, &err), err);
-    assert_ok(wte_writer_put(w, "text", 4, &err), err);
+    assert_ok(wte_writer_write(w, "new ", 4, &err), err);
+    assert_ok(wte_writer_write(w, "text", 4, &err), err);
     read_text(path, text, sizeof text);
     assert_string_equal(text, "old");
     assert_ok(wte_writer_commit(w, &err), err);
@@ -70,13 +70,13 @@ static void refuses_what_is_no_file(void **state)
     wte_writer *w;
     const char *dir = test_scratch();
     char path[96];
-    assert_fails(wte_writer_create(dir, &w, &err), err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    assert_fails(wte_writer_create(dir, &w, &err), err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                  "is a directory");
     assert_null(w);
     snprintf(path, sizeof path, "%s/none/f", dir);
-    assert_fails(wte_writer_create(path, &w, &err), err, WTE_E_IO, WTE_NOWHERE, "none/f");
+    assert_fails(wte_writer_create(path, &w, &err), err, WTE_E_IO, WTE_NO_INDEX, "none/f");
     assert_null(w);
-    assert_fails(wte_writer_create("", &w, &err), err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    assert_fails(wte_writer_create("", &w, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "no file is named");
     test_scratch_remove(dir);
 }

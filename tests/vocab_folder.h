@@ -46,7 +46,7 @@ static inline wte_vocab *open_folder(void)
 static inline void has(const wte_vocab *v, uint64_t id, const char *text, wte_token_kind kind)
 {
     uint64_t bytes = 0;
-    const char *spelled = wte_vocab_spelled(v, id, &bytes);
+    const char *spelled = wte_vocab_raw_text(v, id, &bytes);
     assert_non_null(spelled);
     if (bytes != strlen(text) || memcmp(spelled, text, bytes) != 0)
         fail_msg("id %llu is '%.*s', not '%s'", (unsigned long long)id, (int)bytes, spelled, text);

@@ -61,13 +61,13 @@ static inline words open_text(const char *text)
     return open_words(text, strlen(text));
 }
 
-static inline wte_rows words_rows(const words *w)
+static inline wte_row_source words_rows(const words *w)
 {
     wte_error err = { 0 };
-    wte_rows rows;
-    assert_int_equal(wte_file_tensors(w->f), 1);
-    assert_ok(wte_file_rows(w->f, 0, &rows, &err), err);
-    assert_ok(wte_rows_check(&rows, &err), err);
+    wte_row_source rows;
+    assert_int_equal(wte_file_n_tensors(w->f), 1);
+    assert_ok(wte_file_row_source(w->f, 0, &rows, &err), err);
+    assert_ok(wte_check_rows(&rows, &err), err);
     return rows;
 }
 
@@ -75,16 +75,16 @@ static inline wte_rows words_rows(const words *w)
 static inline void check_values(const words *w, uint64_t rows, uint64_t dim, const float *values)
 {
     wte_error err = { 0 };
-    const wte_rows got = words_rows(w);
+    const wte_row_source got = words_rows(w);
     assert_int_equal(got.rows, rows);
     assert_int_equal(got.cols, dim);
     assert_int_equal(got.dtype, WTE_F32);
     float *out = malloc((size_t)(rows * dim + 1) * sizeof *out);
     assert_non_null(out);
-    assert_ok(wte_rows_read_block(&got, 0, (size_t)rows, out, &err), err);
+    assert_ok(wte_row_source_read_block(&got, 0, (size_t)rows, out, &err), err);
     assert_memory_equal(out, values, rows * dim * sizeof *out);
     for (uint64_t r = rows; r-- > 0;) {
-        assert_ok(wte_rows_read(&got, r, out, &err), err);
+        assert_ok(wte_row_source_read(&got, r, out, &err), err);
         assert_memory_equal(out, values + r * dim, dim * sizeof *out);
     }
     free(out);
@@ -108,7 +108,7 @@ static inline void check_tokens(const words *w, const char *const *texts, size_t
     wte_error err = { 0 };
     const wte_token_list *tokens;
     if (!texts) {
-        assert_fails(wte_file_tokens(w->f, &tokens, &err), err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+        assert_fails(wte_file_tokens(w->f, &tokens, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                      "t.vec: lists no tokens");
         assert_null(tokens);
         return;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rows of block-quantised tables: wte_lookup_rows against ggml's get_rows.
+"""Rows of block-quantised tables: wte_lookup against ggml's get_rows.
 
 usage: lookup_ggml.py libwte.so [TYPE...]     TYPE: q8_0, q4_k, ...; default all of TYPES
        lookup_ggml.py --fetch                 ggml's libraries from npm's package of node-llama-cpp, pinned, to .cache
@@ -143,9 +143,9 @@ def make_table(numpy, ggml, kind, seed):
 def rows_of(library, file):
     handle, rows = c.c_void_p(), wte.Rows()
     library.lib.wte_file_open_memory.argtypes = [c.c_void_p, c.c_uint64, c.c_char_p] + [c.c_void_p] * 3
-    library.lib.wte_file_rows.argtypes = [c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p]
+    library.lib.wte_file_row_source.argtypes = [c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p]
     library.call("file_open_memory", file.ctypes.data, file.size, b"table", None, c.byref(handle))
-    library.call("file_rows", handle, 0, c.byref(rows))
+    library.call("file_row_source", handle, 0, c.byref(rows))
     return handle, rows
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Row lookup: wte_lookup_rows against PyTorch's index_select(out=) and NumPy's take(out=, mode='clip').
+"""Row lookup: wte_lookup against PyTorch's index_select(out=) and NumPy's take(out=, mode='clip').
 
     lookup_torch.py libwte.so [SHAPE...]       SHAPE: 50257x768, 128000x4096; default both
 

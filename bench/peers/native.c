@@ -177,7 +177,7 @@ static void read_part(void *ctx, uint64_t part)
 
 uint64_t peers_read(wte_pool *pool, const void *block, uint64_t bytes, uint32_t streams)
 {
-    const uint32_t threads = wte_pool_threads(pool);
+    const uint32_t threads = wte_pool_n_threads(pool);
     const uint64_t step = 64 * MAX_STREAMS, parts = threads < 64 ? threads : 64;
     read_call call = { .block = block, .share = bytes / parts / step * step, .streams = streams };
     uint64_t all = 0;

@@ -54,7 +54,7 @@ class Wte(wte.Library):
         source, kept = wte.Rows(), c.create_string_buffer(128)
         source.kept = kept, table  # as long as the source
         if kind in BLOCKS or kind in ROWWISE:
-            name, number = ("block_rows", BLOCKS[kind]) if kind in BLOCKS else ("rowwise_rows", ROWWISE[kind][0])
+            name, number = ("row_source_from_blocks", BLOCKS[kind]) if kind in BLOCKS else ("row_source_from_rowwise", ROWWISE[kind][0])
             where = (c.c_uint64(len(table)), c.c_uint64(cols), c.c_void_p(table.ctypes.data), c.c_uint64(table.strides[0]))
             self.call(name, number, *where, kept, c.byref(source))
         else:
@@ -76,7 +76,7 @@ class Wte(wte.Library):
         given = [ids_of(batch) for batch in batches]
         asked = options(wte.LookupOptions, out_dtype=wte.F32, pool=pool)
         where = (c.c_void_p(out.ctypes.data), c.c_size_t(0))
-        return lambda i: self.call("lookup_rows", c.byref(source), given[i], c.byref(asked), *where)
+        return lambda i: self.call("lookup", c.byref(source), given[i], c.byref(asked), *where)
 
     def bag_calls(self, source, batches, offsets, out, pool, mode=SUM, weights=None):
         """A call that reduces the batch of this number."""
@@ -84,7 +84,7 @@ class Wte(wte.Library):
         asked = options(wte.BagOptions, mode=mode, offsets_end=1, pool=pool)
         asked.weights = None if weights is None else weights.ctypes.data
         where = (c.c_void_p(out.ctypes.data), c.c_size_t(0))
-        return lambda i: self.call("bag_rows", c.byref(source), given[i], starts, c.byref(asked), *where)
+        return lambda i: self.call("bag_reduce", c.byref(source), given[i], starts, c.byref(asked), *where)
 
     def logits(self, source, hidden, out, pool, precision):
         vectors, asked = hidden_of(hidden), options(HeadOptions, precision=precision, pool=pool)
@@ -94,8 +94,8 @@ class Wte(wte.Library):
     def top(self, source, hidden, count, pool, precision):
         vectors, asked = hidden_of(hidden), options(HeadOptions, precision=precision, pool=pool)
         ranked = (Ranked * (count * len(hidden)))()
-        self.lib.wte_head_top  # noqa: B018  (raises where this build has none)
-        return ranked, lambda i: self.call("head_top", c.byref(source), c.byref(vectors), c.byref(asked), count, ranked, None)
+        self.lib.wte_head_topk  # noqa: B018  (raises where this build has none)
+        return ranked, lambda i: self.call("head_topk", c.byref(source), c.byref(vectors), c.byref(asked), count, ranked, None)
 
     def gradients(self, shape, batches, d_out, pool, sparse=False):
         """A kept dense gradient that the batch of this number is added to, or one of rows that begins anew; and where it is."""
@@ -122,7 +122,7 @@ class Wte(wte.Library):
 
         def run(i):
             if prepares:
-                self.call("optim_prepare", made, given[i])
+                self.call("optim_sync_rows", made, given[i])
             if bag:
                 self.call("optim_step_bag", made, given[i], none, c.byref(asked), d_out.ctypes.data, 0, None)
             else:
@@ -152,7 +152,7 @@ class Wte(wte.Library):
         if gradients:
             how.d_hidden, how.d_table = (array.ctypes.data for array in gradients)
         least, best = c.c_uint64(), c.c_uint64()
-        self.call("loss_need", c.byref(source), c.byref(vectors), c.byref(asked), c.byref(how), c.byref(least), c.byref(best))
+        self.call("loss_workspace_size", c.byref(source), c.byref(vectors), c.byref(asked), c.byref(how), c.byref(least), c.byref(best))
         return least.value, best.value
 
 

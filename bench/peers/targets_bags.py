@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bags of 40 ids over tables of 1M x 128: wte_bag_rows in turn with FBGEMM and PyTorch.
+"""Bags of 40 ids over tables of 1M x 128: wte_bag_reduce in turn with FBGEMM and PyTorch.
 
 usage: targets_bags.py libwte.so [PART OF AN OPERATION'S NAME...]
 

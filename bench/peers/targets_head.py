@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The output head: wte_head_logits and wte_head_top in turn with oneDNN, onnxruntime, ggml, OpenBLAS, NumKong, PyTorch,
+"""The output head: wte_head_logits and wte_head_topk in turn with oneDNN, onnxruntime, ggml, OpenBLAS, NumKong, PyTorch,
 FBGEMM.
 
 usage: targets_head.py libwte.so [PART OF AN OPERATION'S NAME...]

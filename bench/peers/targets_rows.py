@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rows of tables of every type to f32: wte_lookup_rows in turn with FBGEMM, ggml, PyTorch and NumPy.
+"""Rows of tables of every type to f32: wte_lookup in turn with FBGEMM, ggml, PyTorch and NumPy.
 
 usage: targets_rows.py libwte.so [PART OF AN OPERATION'S NAME...]
 

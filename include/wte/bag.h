@@ -17,10 +17,11 @@ typedef struct wte_bag_options {
     wte_bag_mode mode;
     wte_dtype out_dtype;       /* NONE = F32; F16, BF16: rounded once, at the end */
     wte_bad_id_policy bad_ids; /* ZERO: a bad id is no member */
-    uint32_t offsets_end;      /* 1: the last offset is the end of the last bag and begins none */
+    uint32_t
+        include_last_offset;   /* 1: the last offset is the end of the last bag and begins none */
     const int64_t *ignore_ids; /* ids that are no members and no error: the padding id, -1, -100 */
     size_t n_ignore_ids;
-    uint64_t bag_ids;     /* > 0: every bag has so many ids (a matrix of ids), and no offsets */
+    uint64_t ids_per_bag; /* > 0: every bag has so many ids (a matrix of ids), and no offsets */
     const float *weights; /* one for each id, SUM only (E_ARGUMENT else, as in PyTorch), or NULL */
     const void *mask;     /* one for each id: 0 = no member (an attention mask), or NULL */
     wte_dtype mask_dtype; /* BOOL, U8, I8, I32, I64 or F32 */
@@ -29,8 +30,8 @@ typedef struct wte_bag_options {
     double max_norm;  /* > 0: rows longer than this are scaled to it, in the copy; see lookup.h */
     double norm_type; /* of max_norm: 1, 2, HUGE_VAL, any p; 0 = 2 */
     uint64_t *sizes;  /* NULL, or room for the number of members of each bag */
-    uint64_t *max_at; /* MAX: NULL, or bags x cols positions in ids of the member taken; WTE_NOWHERE
-                         in an empty bag */
+    uint64_t *argmax; /* MAX: NULL, or bags x cols positions in ids of the member taken;
+                         WTE_NO_INDEX in an empty bag */
     wte_pool *pool;
     wte_bad_ids *report;
     const wte_allocator *allocator;
@@ -41,7 +42,7 @@ typedef struct wte_bag_options {
             NULL, NULL, WTE_DTYPE_NONE, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                      \
     }
 
-/** How many bags ids and offsets make; the same errors as wte_bag_rows. */
+/** How many bags ids and offsets make; the same errors as wte_bag_reduce. */
 WTE_API WTE_MUST_CHECK wte_status wte_bag_count(wte_ids ids, wte_ids offsets,
                                                 const wte_bag_options *opt, uint64_t *bags,
                                                 wte_error *err);
@@ -59,14 +60,14 @@ WTE_API WTE_MUST_CHECK wte_status wte_bag_count(wte_ids ids, wte_ids offsets,
  *                last must equal ids.count (E_ARGUMENT, where = position in offsets)
  *  out           bags rows, row_bytes apart; row_bytes >= cols * size of the output type, or 0 =
  *                tight. Must not overlap the table or the ids (E_ARGUMENT)
- *  returns       E_RANGE as wte_lookup_rows; but ids may be looked at while rows are reduced, so
+ *  returns       E_RANGE as wte_lookup; but ids may be looked at while rows are reduced, so
  *                that out, sizes and max_at then hold results of some bags. E_UNSUPPORTED for a
  *                table that does not convert to f32, with max_norm for one of integers or f8
  *  cost          one read of the rows named; allocates for max_at, for f16 and bf16, and for rows
  *                that no kernel reads as they are stored */
-WTE_API WTE_MUST_CHECK wte_status wte_bag_rows(const wte_rows *rows, wte_ids ids, wte_ids offsets,
-                                               const wte_bag_options *opt, void *out,
-                                               size_t row_bytes, wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_bag_reduce(const wte_row_source *rows, wte_ids ids,
+                                                 wte_ids offsets, const wte_bag_options *opt,
+                                                 void *out, size_t row_bytes, wte_error *err);
 
 #ifdef __cplusplus
 }

@@ -54,10 +54,11 @@ typedef enum wte_status {
 } wte_status;
 
 /* Where an error has no single offset or index. */
-#define WTE_NOWHERE UINT64_MAX
+#define WTE_NO_INDEX UINT64_MAX
 
 /** Filled by any function that takes one, on failure only; the caller owns it, usually on the
- * stack. 256 bytes, frozen. `where` is the byte offset or the index of the culprit, or WTE_NOWHERE.
+ * stack. 256 bytes, frozen. `where` is the byte offset or the index of the culprit, or
+ * WTE_NO_INDEX.
  */
 typedef struct wte_error {
     int32_t status;    /* wte_status */
@@ -92,13 +93,13 @@ typedef struct wte_allocator {
  *  One pool may be lent to calls in several threads; they then take turns. */
 typedef struct wte_pool wte_pool;
 /** threads  1..256 in all, the caller's own among them; 0 = as many as the machine has cores. Where
- *           the system refuses to start a thread the pool has fewer: wte_pool_threads
+ *           the system refuses to start a thread the pool has fewer: wte_pool_n_threads
  *  fork     the threads stay in the process that made them. In a child calls that are lent the pool
  *           run in the calling thread, with the same results, and wte_pool_free releases memory
  *           alone; make a pool of the child's own to use more */
 WTE_API WTE_MUST_CHECK wte_status wte_pool_create(uint32_t threads, wte_pool **out, wte_error *err);
 WTE_API void wte_pool_free(wte_pool *pool); /* NULL is fine */
-WTE_API uint32_t wte_pool_threads(
+WTE_API uint32_t wte_pool_n_threads(
     const wte_pool *pool); /* that a call can use here: 1 for NULL and in a forked child */
 
 /** The tokens that a file of tensors lists beside its table (word vectors, GGUF): wte_file_tokens.
@@ -122,11 +123,11 @@ typedef struct wte_progress {
  *  written to directly. */
 typedef struct wte_writer wte_writer;
 /** Begin to write `path`. A link is followed, an existing file's mode is kept. Temporary files that
- *  killed processes have left of the same target are removed first (wte_writer_sweep). */
+ *  killed processes have left of the same target are removed first (wte_writer_remove_stale). */
 WTE_API WTE_MUST_CHECK wte_status wte_writer_create(const char *path, wte_writer **out,
                                                     wte_error *err);
-WTE_API WTE_MUST_CHECK wte_status wte_writer_put(wte_writer *w, const void *data, uint64_t bytes,
-                                                 wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_writer_write(wte_writer *w, const void *data, uint64_t bytes,
+                                                   wte_error *err);
 /** The descriptor being written to, for programs that write through a stream; stays w's. */
 WTE_API int wte_writer_fd(const wte_writer *w);
 /** Sync the file, rename it over its target, sync the directory. Once per writer. When it fails,
@@ -139,7 +140,7 @@ WTE_API void wte_writer_free(wte_writer *w);
 /** Remove what writers of `path` have left next to it (".name.1a2b3c4d.tmp") because their process
  * was killed; how many. A file that a process is writing to is locked (flock), and stays; so does
  * what is another user's. */
-WTE_API uint64_t wte_writer_sweep(const char *path);
+WTE_API uint64_t wte_writer_remove_stale(const char *path);
 /** Remove the unfinished files of all writers of this process, also of those inside other calls of
  *  the library. Async-signal-safe: for the handler of a signal that then ends the process. */
 WTE_API void wte_writers_abandon(void);

@@ -2,7 +2,7 @@
  * the types of GGUF files. Reading only, but for q8_0. */
 #ifndef WTE_BLOCK_H
 #define WTE_BLOCK_H
-#include <wte/rows.h>
+#include <wte/row_source.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -79,7 +79,8 @@ WTE_API WTE_MUST_CHECK wte_status wte_block_decode(wte_block_type type, const vo
 WTE_API WTE_MUST_CHECK wte_status wte_block_encode(wte_block_type type, const float *values,
                                                    void *blocks, size_t n_blocks, wte_error *err);
 
-/** What a row source of blocks remembers; made by wte_block_rows, to be kept as long as it. */
+/** What a row source of blocks remembers; made by wte_row_source_from_blocks, to be kept as long as
+ * it. */
 typedef struct wte_block_source {
     wte_block_type type;
     uint32_t reserved;
@@ -97,10 +98,11 @@ typedef struct wte_block_source {
  *            or when the table is larger than memory can be; E_UNSUPPORTED for an unknown type;
  *            E_ARGUMENT for NULL
  *  cost      none here. Reading decodes the rows named, no others, and allocates nothing */
-WTE_API WTE_MUST_CHECK wte_status wte_block_rows(wte_block_type type, uint64_t rows, uint64_t cols,
-                                                 const void *data, uint64_t row_bytes,
-                                                 wte_block_source *storage, wte_rows *out,
-                                                 wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_row_source_from_blocks(wte_block_type type, uint64_t rows,
+                                                             uint64_t cols, const void *data,
+                                                             uint64_t row_bytes,
+                                                             wte_block_source *storage,
+                                                             wte_row_source *out, wte_error *err);
 
 #ifdef __cplusplus
 }

@@ -43,14 +43,15 @@ typedef struct wte_check_facts {
     uint64_t table_rows, dim;     /* ids that the input table answers */
     uint64_t stored_rows;         /* of the input table; other than table_rows with a mapping */
     uint64_t head_rows;           /* stored head; 0 = none is stored */
-    uint64_t tokens, token_ids;   /* of the tokenizer: how many, largest id + 1 */
-    uint64_t holes;               /* ids below token_ids without a token */
-    uint64_t zero, constant;      /* stored rows */
-    uint64_t nonfinite, nan, inf; /* stored rows; elements */
-    uint64_t beyond_f16;          /* finite elements beyond 65504 */
-    uint64_t duplicates, near;    /* stored rows that equal, or nearly equal, an earlier one */
-    double norm_least, norm_median, norm_most; /* of rows that have a token and are not zero */
-    double head_median;                        /* the same of the head */
+    uint64_t n_tokens, token_ids; /* of the tokenizer: how many, largest id + 1 */
+    uint64_t n_holes;             /* ids below token_ids without a token */
+    uint64_t n_zero, n_constant;  /* stored rows */
+    uint64_t n_nonfinite, n_nan, n_inf; /* stored rows; elements */
+    uint64_t beyond_f16;                /* finite elements beyond 65504 */
+    uint64_t n_duplicates,
+        n_near_duplicates; /* stored rows that equal, or nearly equal, an earlier one */
+    double norm_min, norm_median, norm_max; /* of rows that have a token and are not zero */
+    double head_median;                     /* the same of the head */
     bool has_adapter;
     uint64_t adapter_rows, adapter_dim; /* the table that it saves, or whose change it is */
     uint64_t adapter_head_rows;
@@ -114,7 +115,7 @@ WTE_API WTE_MUST_CHECK wte_status wte_check_unopened(const char *path,
 WTE_API void wte_check_free(wte_check *c); /* NULL is fine */
 
 WTE_API const wte_check_facts *wte_check_facts_of(const wte_check *c);
-WTE_API uint64_t wte_check_findings(const wte_check *c);
+WTE_API uint64_t wte_check_n_findings(const wte_check *c);
 WTE_API const wte_finding *wte_check_finding(const wte_check *c, uint64_t i); /* NULL past end */
 /** Candidate i, likeliest first; NULL past the end. *indicator gets what was measured. */
 WTE_API const wte_glitch *wte_check_glitch(const wte_check *c, uint64_t i);

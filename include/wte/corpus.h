@@ -2,7 +2,7 @@
  */
 #ifndef WTE_CORPUS_H
 #define WTE_CORPUS_H
-#include <wte/rows.h>
+#include <wte/row_source.h>
 #include <wte/vocab.h>
 #ifdef __cplusplus
 extern "C" {
@@ -18,7 +18,7 @@ typedef struct wte_corpus_options {
     size_t struct_size;
     wte_dtype ids_type; /* NONE: text, or .npy by its first bytes; U16, U32, I32, I64: raw ids, and
                            E_FORMAT for an .npy file */
-    uint32_t no_lines;  /* 1: a line end is white space and no word */
+    uint32_t no_eos;    /* 1: a line end is white space and no word */
     uint64_t min_count; /* words that are rarer are unknown; 0 = 1; of ids, and with a vocab, all
                            rows are kept and known */
     uint64_t max_words; /* at most so many, the most frequent ones; 0 = the limit */
@@ -38,10 +38,10 @@ typedef struct wte_corpus_options {
     }
 
 typedef struct wte_corpus_info {
-    uint64_t bytes;   /* of the file */
-    uint64_t words;   /* different ones that are known: rows of the table */
-    uint64_t tokens;  /* all words of the text, line ends among them */
-    uint64_t unknown; /* of these: those without a number */
+    uint64_t bytes;  /* of the file */
+    uint64_t words;  /* different ones that are known: rows of the table */
+    uint64_t tokens; /* all words of the text, line ends among them */
+    uint64_t oov;    /* of these: those without a number */
     uint64_t lines;
     uint64_t invalid; /* different words that are no UTF-8 */
 } wte_corpus_info;
@@ -86,14 +86,14 @@ typedef struct wte_train_status {
     double valid_loss; /* newest on the validation text; NaN = none yet */
     double lr;
 } wte_train_status;
-typedef struct wte_train_watch {
+typedef struct wte_train_callback {
     bool (*report)(void *ctx,
                    const wte_train_status *now); /* false: stop, and keep what there is */
     void *ctx;
-} wte_train_watch;
-/** Whether the folder holds the result of a trainer of this library (wte_words_save, wte_lm_save),
- *  by its config.json; *trained is false where there is none. One that cannot be read is an error:
- *  WTE_E_IO, WTE_E_LIMIT, WTE_E_MEMORY. */
+} wte_train_callback;
+/** Whether the folder holds the result of a trainer of this library (wte_wordvec_save,
+ * wte_lm_save), by its config.json; *trained is false where there is none. One that cannot be read
+ * is an error: WTE_E_IO, WTE_E_LIMIT, WTE_E_MEMORY. */
 WTE_API wte_status wte_folder_is_trained(const char *folder, bool *trained, wte_error *err);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
  * agree in, and how evenly vectors fill their space. docs/eval.md defines every number. */
 #ifndef WTE_EVAL_H
 #define WTE_EVAL_H
-#include <wte/rows.h>
+#include <wte/row_source.h>
 #include <wte/vocab.h>
 #ifdef __cplusplus
 extern "C" {
@@ -83,7 +83,7 @@ WTE_API WTE_MUST_CHECK wte_status wte_analogies_open_memory(const void *data, ui
 WTE_API void wte_analogies_free(wte_analogies *a); /* NULL is fine */
 WTE_API uint64_t wte_analogies_count(const wte_analogies *a);
 WTE_API const wte_analogy *wte_analogies_at(const wte_analogies *a, uint64_t i);
-WTE_API uint64_t wte_analogies_sections(const wte_analogies *a);
+WTE_API uint64_t wte_analogies_n_sections(const wte_analogies *a);
 WTE_API const wte_analogy_section *wte_analogies_section(const wte_analogies *a, uint64_t i);
 
 /* Which forms of a word are looked for, in this order: " Word" (SPACED), "Word", " word" (both),
@@ -92,7 +92,7 @@ WTE_API const wte_analogy_section *wte_analogies_section(const wte_analogies *a,
 #define WTE_WORD_SPACED                                                                            \
     2u /* with a space before it first, as byte-level and metaspace tokens are */
 /** The row (below `rows`) of the first of these forms that is a token (wte_vocab_find), or
- *  WTE_NOWHERE. */
+ *  WTE_NO_INDEX. */
 WTE_API uint64_t wte_word_row(const wte_vocab *vocab, wte_word word, uint32_t forms, uint64_t rows);
 
 /* Scores ----------------------------------------------------------------------------------------
@@ -117,19 +117,19 @@ typedef struct wte_similarity_options {
     }
 typedef struct wte_similarity {
     uint64_t pairs;
-    uint64_t missing; /* pairs with WTE_NOWHERE */
+    uint64_t missing; /* pairs with WTE_NO_INDEX */
     uint64_t covered; /* pairs that have a cosine: the correlations are over these */
     double spearman, pearson;
 } wte_similarity;
 /** Correlate judgements with the cosines of rows.
  *
- *  rows     two of each pair; WTE_NOWHERE = the word is missing; E_RANGE for one beyond the table
+ *  rows     two of each pair; WTE_NO_INDEX = the word is missing; E_RANGE for one beyond the table
  *           (where = its position)
  *  judged   n
  *  cosines are made in f64; rows of zeros and with NaN or infinity have none */
-WTE_API WTE_MUST_CHECK wte_status wte_eval_similarity(const wte_rows *table, const uint64_t *rows,
-                                                      const double *judged, uint64_t n,
-                                                      const wte_similarity_options *opt,
+WTE_API WTE_MUST_CHECK wte_status wte_eval_similarity(const wte_row_source *table,
+                                                      const uint64_t *rows, const double *judged,
+                                                      uint64_t n, const wte_similarity_options *opt,
                                                       wte_similarity *out, wte_error *err);
 
 typedef struct wte_analogy_options {
@@ -147,13 +147,14 @@ typedef struct wte_analogy_options {
  *  scaled to length 1; of equal ones the lowest. Products are sums of f32 in one order (wte/head.h,
  *  EXACT): the same answers for any number of threads and any instruction set.
  *
- *  rows     a, b, c, d of each question. A question with a WTE_NOWHERE, with a row that is not
+ *  rows     a, b, c, d of each question. A question with a WTE_NO_INDEX, with a row that is not
  *           below first_rows, or with one that has no length or no finite one is not asked:
- *           WTE_NOWHERE. d is not looked at otherwise: it is right when it is the answer
+ *           WTE_NO_INDEX. d is not looked at otherwise: it is right when it is the answer
  *  returns  E_RANGE for a row beyond the table (where = its position)
  *  cost     one pass over the first rows for each 1024 questions */
-WTE_API WTE_MUST_CHECK wte_status wte_eval_analogies(const wte_rows *table, const uint64_t *rows,
-                                                     uint64_t n, const wte_analogy_options *opt,
+WTE_API WTE_MUST_CHECK wte_status wte_eval_analogies(const wte_row_source *table,
+                                                     const uint64_t *rows, uint64_t n,
+                                                     const wte_analogy_options *opt,
                                                      uint64_t *answers, wte_error *err);
 
 typedef struct wte_agreement_options {
@@ -162,7 +163,7 @@ typedef struct wte_agreement_options {
     const uint64_t *rows_b; /* both have, by number */
     uint64_t n;
     uint32_t top;    /* neighbours of each; 0 = 10 */
-    uint64_t sample; /* tokens whose neighbours are compared; 0 = 1000, WTE_NOWHERE = all */
+    uint64_t sample; /* tokens whose neighbours are compared; 0 = 1000, WTE_NO_INDEX = all */
     uint64_t pairs;  /* drawn pairs, for the correlation; 0 = 100000 */
     uint64_t seed;   /* of both draws */
     wte_pool *pool;
@@ -184,7 +185,8 @@ typedef struct wte_agreement {
 } wte_agreement;
 /** Compare who is whose neighbour, by cosine among the shared tokens. The tables may differ in
  * width and type. E_RANGE for a row beyond its table (where = position). */
-WTE_API WTE_MUST_CHECK wte_status wte_eval_agreement(const wte_rows *a, const wte_rows *b,
+WTE_API WTE_MUST_CHECK wte_status wte_eval_agreement(const wte_row_source *a,
+                                                     const wte_row_source *b,
                                                      const wte_agreement_options *opt,
                                                      wte_agreement *out, wte_error *err);
 
@@ -213,9 +215,9 @@ typedef struct wte_spectrum {
     uint64_t half, most; /* how many of the first make 50% and 90% of it */
 } wte_spectrum;
 typedef struct wte_isotropy {
-    uint64_t rows;      /* that take part: finite ones */
-    uint64_t zero;      /* of these: all zeros, which have no cosine */
-    uint64_t nonfinite; /* left out */
+    uint64_t rows;        /* that take part: finite ones */
+    uint64_t n_zero;      /* of these: all zeros, which have no cosine */
+    uint64_t n_nonfinite; /* left out */
     double norm_mean, norm_sd;
     double mean_norm;          /* length of the mean row */
     double cosine;             /* mean over all pairs of two rows, exactly */
@@ -229,7 +231,7 @@ typedef struct wte_isotropy {
 /** E_LIMIT when cols x cols numbers are more than memory can hold.
  *  cost  some passes over the table; rows x cols^2 multiplications on all threads, and about
  *        40 cols^3 for the singular values */
-WTE_API WTE_MUST_CHECK wte_status wte_eval_isotropy(const wte_rows *table,
+WTE_API WTE_MUST_CHECK wte_status wte_eval_isotropy(const wte_row_source *table,
                                                     const wte_isotropy_options *opt,
                                                     wte_isotropy *out, wte_error *err);
 

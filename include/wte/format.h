@@ -21,12 +21,12 @@ typedef enum wte_format {
     WTE_FORMAT_NPY = 3,
     WTE_FORMAT_GGUF = 4, /* one file, or all that split.count names */
     WTE_FORMAT_NPZ = 10,
-    WTE_FORMAT_TORCH = 11,            /* .pt, .pth, .bin, .ckpt: zip, the form before 1.6, or tar */
-    WTE_FORMAT_TORCH_INDEX = 12,      /* pytorch_model.bin.index.json and its shards, as one file */
-    WTE_FORMAT_TORCH_PARTS = 13,      /* consolidated.00.pth and all that follow, joined */
-    WTE_FORMAT_SAFETENSORS_PARTS = 5, /* rank0.safetensors and all that follow, joined */
-    WTE_FORMAT_WORD2VEC_TEXT = 20,    /* "rows dim", then a word and its numbers a line */
-    WTE_FORMAT_GLOVE = 21,            /* the same without the first line */
+    WTE_FORMAT_TORCH = 11,          /* .pt, .pth, .bin, .ckpt: zip, the form before 1.6, or tar */
+    WTE_FORMAT_TORCH_INDEX = 12,    /* pytorch_model.bin.index.json and its shards, as one file */
+    WTE_FORMAT_TORCH_PARALLEL = 13, /* consolidated.00.pth and all that follow, joined */
+    WTE_FORMAT_SAFETENSORS_PARALLEL = 5, /* rank0.safetensors and all that follow, joined */
+    WTE_FORMAT_WORD2VEC_TEXT = 20,       /* "rows dim", then a word and its numbers a line */
+    WTE_FORMAT_GLOVE = 21,               /* the same without the first line */
     WTE_FORMAT_CSV = 22,        /* numbers between commas or tabs, perhaps tokens before them */
     WTE_FORMAT_WORD2VEC = 23,   /* "rows dim", then a word and its numbers in binary */
     WTE_FORMAT_FASTTEXT = 24,   /* its own .bin, or .ftz: "vectors", "input", "output" */
@@ -73,10 +73,10 @@ typedef struct wte_shard_fault {
     uint64_t tensor_bytes, tensors;
     const char *shard, *other, *problem; /* "" where there is none */
 } wte_shard_fault;
-typedef struct wte_shard_watch {
+typedef struct wte_shard_callback {
     void (*fault)(void *ctx, const wte_shard_fault *fault);
     void *ctx;
-} wte_shard_watch;
+} wte_shard_callback;
 
 typedef struct wte_file_options {
     size_t struct_size;
@@ -92,7 +92,7 @@ typedef struct wte_file_options {
     const wte_text_options *text; /* of a text table; copied. NULL = decided by its content */
     /* NULL, or told every fault of an index that does not hold together before the call fails with
      * the first of them (E_ARGUMENT: without a function). */
-    const wte_shard_watch *shards;
+    const wte_shard_callback *shards;
 } wte_file_options;
 #define WTE_FILE_OPTIONS_INIT                                                                      \
     {                                                                                              \
@@ -108,15 +108,15 @@ typedef struct wte_tensor {
     uint64_t shape[WTE_MAX_RANK];
     uint64_t bytes;       /* stored size */
     uint64_t offset;      /* of the first byte, from the start of its part's file */
-    uint32_t part;        /* which file of several: wte_file_part_path */
+    uint32_t shard;       /* which file of several: wte_file_shard_path */
     bool column_major;    /* stored column by column (Fortran order) */
     bool big_endian;      /* elements are stored with the most significant byte first */
     wte_block_type block; /* NONE, or the blocks that each row is made of: wte_type_name */
-    bool made;            /* rows are made of what is stored (text, records, sums, pieces) */
-    bool strided;  /* elements lie apart, at `stride`; bytes reach from the first to the last */
-    bool unpacked; /* its part is a copy in memory of what is packed in the file */
+    bool derived;         /* rows are made of what is stored (text, records, sums, pieces) */
+    bool strided;      /* elements lie apart, at `stride`; bytes reach from the first to the last */
+    bool decompressed; /* its part is a copy in memory of what is packed in the file */
     uint64_t
-        storage; /* tensors of the same one may share bytes: wte_file_storage; or WTE_NOWHERE */
+        storage; /* tensors of the same one may share bytes: wte_file_storage; or WTE_NO_INDEX */
     uint64_t stride[WTE_MAX_RANK]; /* between neighbours of each dimension, in elements */
     /* GGUF: the number of a type that is not read here; dtype and block are none, and its rows are
      * E_UNSUPPORTED. `bytes` is what lies up to the next tensor. Else 0. */
@@ -139,7 +139,7 @@ WTE_API void wte_file_free(wte_file *f); /* NULL is fine */
 
 WTE_API wte_format wte_file_format(const wte_file *f);
 WTE_API const char *wte_format_name(wte_format format); /* "safetensors", "npy", ... */
-WTE_API uint64_t wte_file_tensors(const wte_file *f);   /* how many, in order of their data */
+WTE_API uint64_t wte_file_n_tensors(const wte_file *f); /* how many, in order of their data */
 /** Tensor number i; E_RANGE. *out borrows from f. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_tensor(const wte_file *f, uint64_t i, wte_tensor *out,
                                                   wte_error *err);
@@ -151,17 +151,17 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_find(const wte_file *f, const char *n
  *  otherwise; E_UNSUPPORTED when an element is not whole bytes. Blocks come out decoded, as f32.
  * Column-major and big-endian tensors come out as rows in this machine's order through read_rows.
  * Borrows from f. */
-WTE_API WTE_MUST_CHECK wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out,
-                                                wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_file_row_source(const wte_file *f, uint64_t i,
+                                                      wte_row_source *out, wte_error *err);
 /** Where in the file of its part the bytes of one row lie: the row itself, or (`made`) what it is
  * made of. E_RANGE; E_UNSUPPORTED when they lie in several places. */
-WTE_API WTE_MUST_CHECK wte_status wte_file_row_place(const wte_file *f, uint64_t i, uint64_t row,
-                                                     uint64_t *offset, uint64_t *bytes,
-                                                     wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_file_row_offset(const wte_file *f, uint64_t i, uint64_t row,
+                                                      uint64_t *offset, uint64_t *bytes,
+                                                      wte_error *err);
 /** The part that a row of tensor i lies in: the tensor's own, but where its rows are spread over
- * several parts (WTE_FORMAT_TORCH_PARTS). Of a row that there is not, or a piece of which lies in
- * each part, it is the tensor's too. */
-WTE_API uint32_t wte_file_row_part(const wte_file *f, uint64_t i, uint64_t row);
+ * several parts (WTE_FORMAT_TORCH_PARALLEL). Of a row that there is not, or a piece of which lies
+ * in each part, it is the tensor's too. */
+WTE_API uint32_t wte_file_row_shard(const wte_file *f, uint64_t i, uint64_t row);
 /** Copy `n` bytes of tensor i from byte `at` of it, as stored. E_RANGE. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at,
                                                 void *out, uint64_t n, wte_error *err);
@@ -210,15 +210,16 @@ WTE_API WTE_MUST_CHECK wte_status wte_file_fasttext(const wte_file *f, wte_fastt
  *  word  any bytes, not decoded; may be NULL when bytes is 0
  *  out   as many f32 as "vectors" has columns
  *  cost  a small read for each n-gram */
-WTE_API WTE_MUST_CHECK wte_status wte_file_unknown_word(const wte_file *f, const char *word,
-                                                        uint64_t bytes, float *out, wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_fasttext_oov_vector(const wte_file *f, const char *word,
+                                                          uint64_t bytes, float *out,
+                                                          wte_error *err);
 
 /** Strays: tensors in the files of a sharded model that its index does not list, or lists in
  * another file. They are no part of the model: not counted, not found by name, but to be looked at.
  */
-WTE_API uint64_t wte_file_strays(const wte_file *f);
-WTE_API WTE_MUST_CHECK wte_status wte_file_stray(const wte_file *f, uint64_t i, wte_tensor *out,
-                                                 wte_error *err);
+WTE_API uint64_t wte_file_n_unlisted_tensors(const wte_file *f);
+WTE_API WTE_MUST_CHECK wte_status wte_file_unlisted_tensor(const wte_file *f, uint64_t i,
+                                                           wte_tensor *out, wte_error *err);
 
 /** Storages: what the tensors of a PyTorch checkpoint are views of. Each is stored whole, however
  * little of it they reach. Only those are listed that a tensor or a stray is a view of. */
@@ -226,45 +227,47 @@ typedef struct wte_storage {
     const char *name; /* its key in the checkpoint; as name and name_bytes of a tensor */
     uint64_t name_bytes;
     uint64_t offset, bytes; /* in the file of its part */
-    uint32_t part;
-    bool unpacked; /* as that of its tensors */
+    uint32_t shard;
+    bool decompressed; /* as that of its tensors */
 } wte_storage;
-WTE_API uint64_t wte_file_storages(const wte_file *f);
+WTE_API uint64_t wte_file_n_storages(const wte_file *f);
 /** Storage number i, which tensors give; E_RANGE. *out borrows from f. */
 WTE_API WTE_MUST_CHECK wte_status wte_file_storage(const wte_file *f, uint64_t i, wte_storage *out,
                                                    wte_error *err);
 
 /** Where the bytes of the files go. */
-typedef struct wte_account {
+typedef struct wte_disk_usage {
     uint64_t stored;     /* of all files */
     uint64_t used;       /* by elements of tensors and strays, every byte once */
     uint64_t strays;     /* of these: by strays */
     uint64_t sliced;     /* of storages, where no tensor reaches */
     uint64_t duplicate;  /* of tensors that repeat an earlier one elsewhere (see same_as) */
     uint64_t duplicates; /* how many tensors do */
-} wte_account;
+} wte_disk_usage;
 /** Account for the bytes of the files.
  *
  *  storage_used  for each storage, how many of its bytes tensors use; or NULL. Where tensors lie
  *                in it with gaps it is the smaller of what they span and what their elements take
  *  same_as       for each tensor the first one of the same type, shape and bytes that lies
- *                elsewhere, or WTE_NOWHERE; NULL: tensors are not compared
+ *                elsewhere, or WTE_NO_INDEX; NULL: tensors are not compared
  *  progress      tensors compared; may be NULL. E_CANCELLED
  *  cost          with same_as, 12 KiB of each tensor of which another has type and shape, and all
  *                of those that agree so far; else nothing is read */
-WTE_API WTE_MUST_CHECK wte_status wte_file_account(const wte_file *f, uint64_t *storage_used,
-                                                   uint64_t *same_as, const wte_progress *progress,
-                                                   wte_account *out, wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_file_disk_usage(const wte_file *f, uint64_t *storage_used,
+                                                      uint64_t *same_as,
+                                                      const wte_progress *progress,
+                                                      wte_disk_usage *out, wte_error *err);
 
 /** Number of places that tensors are in: shards of an index (not itself), parts of a model, or one
- *  file; and, after these, memory that holds what was unpacked from one of them (wte_file_part_of).
+ *  file; and, after these, memory that holds what was unpacked from one of them
+ * (wte_file_shard_of).
  */
-WTE_API uint32_t wte_file_parts(const wte_file *f);
+WTE_API uint32_t wte_file_n_shards(const wte_file *f);
 /** The part in whose file the bytes of a part are: itself, or for unpacked memory the part that was
- *  unpacked. So files are the parts with wte_file_part_of(f, i) == i. */
-WTE_API uint32_t wte_file_part_of(const wte_file *f, uint32_t part);
-WTE_API const char *wte_file_part_path(const wte_file *f, uint32_t part);
-WTE_API uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part); /* size of that file */
+ *  unpacked. So files are the parts with wte_file_shard_of(f, i) == i. */
+WTE_API uint32_t wte_file_shard_of(const wte_file *f, uint32_t part);
+WTE_API const char *wte_file_shard_path(const wte_file *f, uint32_t part);
+WTE_API uint64_t wte_file_shard_bytes(const wte_file *f, uint32_t part); /* size of that file */
 /** Entry i of the free-text metadata (safetensors __metadata__, of one shard after the other); NULL
  *  past the last. */
 WTE_API const char *wte_file_metadata(const wte_file *f, uint64_t i, const char **value);
@@ -283,8 +286,8 @@ typedef struct wte_tensor_out {
     wte_dtype dtype;
     uint32_t rank;
     const uint64_t *shape;
-    const void *data;     /* or NULL with */
-    const wte_rows *rows; /* a row source of the same type and product */
+    const void *data;           /* or NULL with */
+    const wte_row_source *rows; /* a row source of the same type and product */
 } wte_tensor_out;
 
 /** Write a safetensors file: beside the target, synced, then renamed over it; on any failure the

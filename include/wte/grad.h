@@ -66,7 +66,7 @@ typedef struct wte_backward_options {
         sizeof(wte_backward_options), WTE_DTYPE_NONE, 0, NULL, 0, 0, NULL                          \
     }
 
-/** g[ids[i], :] += scale * d_out[i, :] for every i: the way back through wte_lookup_rows.
+/** g[ids[i], :] += scale * d_out[i, :] for every i: the way back through wte_lookup.
  *
  *  The parts of a row are added in the order of ids, into a sum that starts from 0 (f32, or f64
  *  with f64_sums), is rounded once and added to the gradient once; a part is rounded to f32 once,
@@ -80,7 +80,7 @@ typedef struct wte_backward_options {
 WTE_API WTE_MUST_CHECK wte_status wte_grad_lookup(wte_grad *g, wte_ids ids, const void *d_out,
                                                   size_t row_bytes, const wte_backward_options *opt,
                                                   wte_error *err);
-/** The way back through wte_bag_rows, with the ids, offsets and options of the forward call: sum
+/** The way back through wte_bag_reduce, with the ids, offsets and options of the forward call: sum
  *  (times the weight), mean (over the bag's members), or max (bag->max_at as the forward call has
  *  filled it: the member that was taken; E_ARGUMENT for NULL, and for a position outside its bag,
  *  where = bag). Members that the forward call left out, by ignore_ids or mask, get nothing.
@@ -97,7 +97,7 @@ WTE_API WTE_MUST_CHECK wte_status wte_grad_bag(wte_grad *g, wte_ids ids, wte_ids
  *  SET, not added. bag->pool and bag->allocator serve.
  *
  *  d_out      bags rows of cols numbers, tight */
-WTE_API WTE_MUST_CHECK wte_status wte_bag_weights_grad(const wte_rows *rows, wte_ids ids,
+WTE_API WTE_MUST_CHECK wte_status wte_bag_weights_grad(const wte_row_source *rows, wte_ids ids,
                                                        wte_ids offsets, const wte_bag_options *bag,
                                                        const void *d_out,
                                                        const wte_backward_options *opt,

@@ -2,7 +2,7 @@
  * of a plain forward computation in f64, for a table and ids of the caller's. */
 #ifndef WTE_GRADCHECK_H
 #define WTE_GRADCHECK_H
-#include <wte/rows.h>
+#include <wte/row_source.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,7 +26,7 @@ typedef struct wte_gradcheck_options {
     size_t struct_size;
     wte_ids targets;      /* HEAD, LOSS, TIED: what each id is to predict, or -100 = none; no data =
                              the id that follows, of the last one the first */
-    uint64_t bag_ids;     /* BAG: ids in each bag; 0 = two bags. An empty bag comes last */
+    uint64_t ids_per_bag; /* BAG: ids in each bag; 0 = two bags. An empty bag comes last */
     const float *d_out;   /* LOOKUP: ids x cols; BAG: bags x cols; NULL = drawn from -1 to 1 */
     uint64_t d_out_rows;  /* E_SHAPE when it is another number */
     uint32_t has_padding; /* 1: padding_id is the table's padding id. Lookups send no gradient to
@@ -60,7 +60,7 @@ typedef struct wte_gradcheck_result {
     double largest;  /* |gradient - difference| */
     double relative; /* the same over the larger of both, and of `floor` */
     double floor;    /* a thousandth of what entries of this gradient are made from */
-    wte_gradcheck_place at, relative_at; /* where these are; row WTE_NOWHERE = nothing compared */
+    wte_gradcheck_place at, relative_at; /* where these are; row WTE_NO_INDEX = nothing compared */
     uint64_t
         tied; /* maxima with a second one within a step: they have no slope, and are left out */
     wte_gradcheck_place ties[WTE_GRADCHECK_TIES]; /* the first of these */
@@ -77,7 +77,7 @@ typedef struct wte_gradcheck_result {
  *           of ids; E_LIMIT for too many ids
  *  cost     LOOKUP, BAG: the rows named; HEAD, LOSS, TIED: dense gradients of the whole table, and
  *           logits of all ids in f64 */
-WTE_API WTE_MUST_CHECK wte_status wte_gradcheck(const wte_rows *table, wte_ids ids,
+WTE_API WTE_MUST_CHECK wte_status wte_gradcheck(const wte_row_source *table, wte_ids ids,
                                                 wte_gradcheck_op op,
                                                 const wte_gradcheck_options *opt,
                                                 wte_gradcheck_result *results, size_t *n,

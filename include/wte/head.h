@@ -12,7 +12,7 @@
  *          n x rows x dim products, on all threads of the pool */
 #ifndef WTE_HEAD_H
 #define WTE_HEAD_H
-#include <wte/rows.h>
+#include <wte/row_source.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -38,26 +38,26 @@ typedef enum wte_precision {
 
 /** What a model does to hidden and logits around the product, in this order; 0 = not done (a number
  *  that is not finite, or a cap below 0, is E_ARGUMENT). Each is one f32 operation. */
-typedef struct wte_chain {
-    float hidden_times; /* T5, tied: d_model^-0.5 */
-    float hidden_over;  /* MiniCPM: hidden_size / dim_model_base */
-    float times;        /* Cohere: logit_scale; HyperCLOVA X: logits_scaling */
-    float over;         /* Granite: logits_scaling */
-    float cap;          /* Gemma 2: cap * tanh(l / cap) */
+typedef struct wte_logit_transform {
+    float hidden_scale;   /* T5, tied: d_model^-0.5 */
+    float hidden_divisor; /* MiniCPM: hidden_size / dim_model_base */
+    float scale;          /* Cohere: logit_scale; HyperCLOVA X: logits_scaling */
+    float divisor;        /* Granite: logits_scaling */
+    float softcap;        /* Gemma 2: cap * tanh(l / cap) */
     uint32_t reserved;
-} wte_chain;
+} wte_logit_transform;
 
 typedef struct wte_head_options {
     size_t struct_size;
     wte_precision precision;
     wte_dtype bias_dtype; /* of bias: F32, F16 or BF16 */
     const void *bias;     /* rows numbers, added to the product before the chain goes on; or NULL */
-    wte_chain chain;
+    wte_logit_transform chain;
     /* Rows that no token has: their logits become -infinity. */
     uint64_t n_valid;     /* > 0: rows from this one on */
     const uint8_t *valid; /* or rows whose bit (valid[r / 8] >> r % 8 & 1) is 0; NULL = none */
     uint64_t work_bytes;  /* what may be allocated; 0 = 64 MiB; E_LIMIT when it is less than needed:
-                             wte_head_need */
+                             wte_head_workspace_size */
     wte_pool *pool;
     /* In products of a hidden vector and a row; gradients of hidden and of table are as many again
      * each. Stopped within gradients, d_table has part of what was to be added. */
@@ -70,16 +70,19 @@ typedef struct wte_head_options {
             0, NULL, 0, NULL, NULL, NULL                                                           \
     }
 
-/** The work_bytes, at least, with which every function below but the loss (wte_loss_need) does its
- *  work for these hidden vectors, and beyond which more makes no difference. */
-WTE_API WTE_MUST_CHECK wte_status wte_head_need(const wte_rows *table, const wte_hidden *hidden,
-                                                const wte_head_options *opt, uint64_t *least,
-                                                uint64_t *best, wte_error *err);
+/** The work_bytes, at least, with which every function below but the loss (wte_loss_workspace_size)
+ * does its work for these hidden vectors, and beyond which more makes no difference. */
+WTE_API WTE_MUST_CHECK wte_status wte_head_workspace_size(const wte_row_source *table,
+                                                          const wte_hidden *hidden,
+                                                          const wte_head_options *opt,
+                                                          uint64_t *least, uint64_t *best,
+                                                          wte_error *err);
 
 /** logits[i, r] = chain(sum over k of hidden[i, k] * table[r, k] + bias[r]), f32.
  *
  *  logits  hidden.n rows of table->rows f32, row_bytes apart (0 = tight; else a multiple of 4) */
-WTE_API WTE_MUST_CHECK wte_status wte_head_logits(const wte_rows *table, const wte_hidden *hidden,
+WTE_API WTE_MUST_CHECK wte_status wte_head_logits(const wte_row_source *table,
+                                                  const wte_hidden *hidden,
                                                   const wte_head_options *opt, float *logits,
                                                   size_t row_bytes, wte_error *err);
 /** The same of chosen rows alone: logits[i, j] is that of row ids[j], hidden.n x ids.count. Masked
@@ -88,18 +91,19 @@ WTE_API WTE_MUST_CHECK wte_status wte_head_logits(const wte_rows *table, const w
  *  ids      U16, I32, U32 or I64 (else E_ARGUMENT), read in place
  *  returns  E_RANGE for an id outside (where = position); logits are then untouched
  *  cost     one read of the rows that are chosen */
-WTE_API WTE_MUST_CHECK wte_status wte_head_chosen(const wte_rows *table, const wte_hidden *hidden,
-                                                  wte_ids ids, const wte_head_options *opt,
-                                                  float *logits, size_t row_bytes, wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_head_logits_at(const wte_row_source *table,
+                                                     const wte_hidden *hidden, wte_ids ids,
+                                                     const wte_head_options *opt, float *logits,
+                                                     size_t row_bytes, wte_error *err);
 
 /** What a softmax over one hidden vector's logits sums up to. */
-typedef struct wte_head_sums {
-    float most;   /* the largest logit; -infinity when all rows are masked */
-    float lse;    /* ln of the sum of exp(logit) over the rows that are not masked */
-    float masked; /* share of the probability that masked rows would take if they were not */
+typedef struct wte_softmax_stats {
+    float max_logit;   /* the largest logit; -infinity when all rows are masked */
+    float logsumexp;   /* ln of the sum of exp(logit) over the rows that are not masked */
+    float masked_prob; /* share of the probability that masked rows would take if they were not */
     uint32_t
         not_finite; /* logits that are NaN or +infinity (counted up to 2^32 - 1); they rank last */
-} wte_head_sums;
+} wte_softmax_stats;
 typedef struct wte_ranked {
     uint64_t id;
     float logit;
@@ -110,22 +114,23 @@ typedef struct wte_ranked {
  *
  *  k     up to 65536 (E_LIMIT), of a table of less than 2^32 rows (E_LIMIT); 0 = sums alone
  *  out   hidden.n x k entries; where there are fewer rows (masked ones never count) the rest has id
- *        WTE_NOWHERE and -infinity
+ *        WTE_NO_INDEX and -infinity
  *  sums  NULL, or hidden.n of them */
-WTE_API WTE_MUST_CHECK wte_status wte_head_top(const wte_rows *table, const wte_hidden *hidden,
-                                               const wte_head_options *opt, uint32_t k,
-                                               wte_ranked *out, wte_head_sums *sums,
-                                               wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_head_topk(const wte_row_source *table,
+                                                const wte_hidden *hidden,
+                                                const wte_head_options *opt, uint32_t k,
+                                                wte_ranked *out, wte_softmax_stats *sums,
+                                                wte_error *err);
 /** Log-softmax of one row for each hidden vector: logprob[i] = logit(i, targets[i]) - lse(i), in
  *  nats; -infinity where the row is masked.
  *
  *  targets  hidden.n of U16, I32, U32 or I64 (E_SHAPE, E_ARGUMENT), all of them rows
  *           (E_RANGE, where = position)
  *  sums     NULL, or hidden.n of them */
-WTE_API WTE_MUST_CHECK wte_status wte_head_logprobs(const wte_rows *table, const wte_hidden *hidden,
-                                                    wte_ids targets, const wte_head_options *opt,
-                                                    float *logprob, wte_head_sums *sums,
-                                                    wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_head_logprobs(const wte_row_source *table,
+                                                    const wte_hidden *hidden, wte_ids targets,
+                                                    const wte_head_options *opt, float *logprob,
+                                                    wte_softmax_stats *sums, wte_error *err);
 
 typedef struct wte_sample_options {
     size_t struct_size;
@@ -149,7 +154,8 @@ typedef struct wte_sample_options {
  *  ids      hidden.n rows
  *  returns  E_ARGUMENT (where = hidden vector) for logits that are NaN or +infinity, and where
  *           every row is masked; ids before that one may have been written */
-WTE_API WTE_MUST_CHECK wte_status wte_head_sample(const wte_rows *table, const wte_hidden *hidden,
+WTE_API WTE_MUST_CHECK wte_status wte_head_sample(const wte_row_source *table,
+                                                  const wte_hidden *hidden,
                                                   const wte_head_options *opt,
                                                   const wte_sample_options *sample, uint64_t *ids,
                                                   wte_error *err);
@@ -177,8 +183,8 @@ typedef struct wte_loss_options {
     float skip_below;      /* > 0: tiles whose every |softmax - target| is below are left out of the
                               gradients; the error of a d_table row is at most n times this times
                               the largest |hidden|; 0 = nothing is left out */
-    float upstream;        /* the gradients are multiplied by this; INIT sets 1 */
-    float *each;           /* NULL, or hidden.n losses (0 where ignored) */
+    float grad_scale;      /* the gradients are multiplied by this; INIT sets 1 */
+    float *per_target;     /* NULL, or hidden.n losses (0 where ignored) */
     float *d_hidden;       /* NULL, or hidden.n x dim, tight: set */
     float *d_table;        /* NULL, or rows x dim, tight: ADDED to, as gradients accumulate */
     float *d_bias;         /* NULL, or rows: ADDED to */
@@ -190,15 +196,14 @@ typedef struct wte_loss_options {
 typedef struct wte_loss {
     double loss; /* mean or sum over the targets that take part */
     double lse_mean;
-    uint64_t taken, ignored;
-    uint64_t right; /* targets that are the row of the largest logit */
+    uint64_t n_targets, n_ignored;
+    uint64_t n_correct; /* targets that are the row of the largest logit */
 } wte_loss;
 /** Work bytes that wte_head_loss needs at least, and then spends, and beyond which more does not
  *  help. */
-WTE_API WTE_MUST_CHECK wte_status wte_loss_need(const wte_rows *table, const wte_hidden *hidden,
-                                                const wte_head_options *opt,
-                                                const wte_loss_options *loss, uint64_t *least,
-                                                uint64_t *best, wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_loss_workspace_size(
+    const wte_row_source *table, const wte_hidden *hidden, const wte_head_options *opt,
+    const wte_loss_options *loss, uint64_t *least, uint64_t *best, wte_error *err);
 /** Softmax cross-entropy of hidden.n targets, in nats, and its gradients, without ever holding n x
  *  rows logits (forward by tiles of rows; with gradients by chunks of hidden vectors). All bits are
  *  the same for any number of threads and any work_bytes.
@@ -207,8 +212,9 @@ WTE_API WTE_MUST_CHECK wte_status wte_loss_need(const wte_rows *table, const wte
  *  returns  E_RANGE (where = position) for a target that is neither; E_UNSUPPORTED for the fast
  *           precision. After a failure d_table and d_bias may hold part of what was to be added
  *  cost     one product for the loss, one more for d_hidden, one for d_table */
-WTE_API WTE_MUST_CHECK wte_status wte_head_loss(const wte_rows *table, const wte_hidden *hidden,
-                                                wte_ids targets, const wte_head_options *opt,
+WTE_API WTE_MUST_CHECK wte_status wte_head_loss(const wte_row_source *table,
+                                                const wte_hidden *hidden, wte_ids targets,
+                                                const wte_head_options *opt,
                                                 const wte_loss_options *loss, wte_loss *out,
                                                 wte_error *err);
 

@@ -35,22 +35,22 @@ typedef struct wte_lm_options {
                                 0 = 0.0075, below 0 = none */
     wte_optim_kind optim;    /* ADAM (INIT), ADAMW, SGD, ADAGRAD or ROWWISE_ADAGRAD */
     wte_lm_schedule schedule;
-    double lr;             /* 0 = ADAM, ADAMW 0.001; ADAGRAD, ROWWISE_ADAGRAD 0.05; SGD 0.5 */
-    double momentum;       /* of SGD */
-    double weight_decay;   /* of all weights but biases; of the optimizer's own kind */
-    double clip;           /* norm of all gradients together; 0 = 5, below 0 = none */
-    uint64_t warmup;       /* steps in which the rate rises from 0 */
-    uint64_t batch;        /* words predicted in a step; 0 = 256 */
-    uint64_t epochs;       /* 0 = 5 */
-    uint64_t shuffle;      /* words that are drawn from in random order at a time; 0 = 2^20 */
-    uint64_t hold_out;     /* N: the last Nth of the corpus is for validation; 0 = none. Not beside
-                              a validation corpus */
-    uint64_t valid_every;  /* steps; 0 = after each epoch */
-    uint64_t patience;     /* validations without a better one until training ends; 0 = never */
-    double seconds;        /* training ends after so many; 0 = no limit */
-    uint64_t seed;         /* of first values and of the order of words */
-    double init;           /* first values of tables are uniform in [-init, init); 0 = 0.1 */
-    const wte_rows *start; /* first rows of the input table, of width dim; or NULL */
+    double lr;            /* 0 = ADAM, ADAMW 0.001; ADAGRAD, ROWWISE_ADAGRAD 0.05; SGD 0.5 */
+    double momentum;      /* of SGD */
+    double weight_decay;  /* of all weights but biases; of the optimizer's own kind */
+    double clip;          /* norm of all gradients together; 0 = 5, below 0 = none */
+    uint64_t warmup;      /* steps in which the rate rises from 0 */
+    uint64_t batch;       /* words predicted in a step; 0 = 256 */
+    uint64_t epochs;      /* 0 = 5 */
+    uint64_t shuffle;     /* words that are drawn from in random order at a time; 0 = 2^20 */
+    uint64_t hold_out;    /* N: the last Nth of the corpus is for validation; 0 = none. Not beside
+                             a validation corpus */
+    uint64_t valid_every; /* steps; 0 = after each epoch */
+    uint64_t patience;    /* validations without a better one until training ends; 0 = never */
+    double seconds;       /* training ends after so many; 0 = no limit */
+    uint64_t seed;        /* of first values and of the order of words */
+    double init;          /* first values of tables are uniform in [-init, init); 0 = 0.1 */
+    const wte_row_source *init_from; /* first rows of the input table, of width dim; or NULL */
     const uint8_t *trainable;  /* a bit for each row of the input table (wte_optim_options): the
                                   others keep their bytes, also where they are the head's; or NULL */
     const char *checkpoint;    /* file; NULL = none is kept, and the last weights are the result */
@@ -58,7 +58,7 @@ typedef struct wte_lm_options {
                                   a run in time make one too */
     uint64_t checkpoint_every; /* the same in steps, for tests; 0 = by seconds alone */
     uint32_t resume;           /* 1: go on from the checkpoint */
-    uint64_t report_every;     /* steps; 0 = 100 */
+    uint64_t log_every;        /* steps; 0 = 100 */
     uint64_t max_bytes;        /* E_LIMIT when more is needed; 0 = 1 TiB */
     wte_pool *pool;            /* results do not depend on it */
     const wte_allocator *allocator;
@@ -69,18 +69,18 @@ typedef struct wte_lm_options {
             0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL                 \
     }
 
-typedef enum wte_lm_end {
+typedef enum wte_lm_stop_reason {
     WTE_LM_UNFINISHED = 0,
     WTE_LM_ALL_STEPS = 1,
     WTE_LM_PATIENCE = 2, /* validation has not become better */
     WTE_LM_TIME = 3,     /* options.seconds are over */
     WTE_LM_STOPPED = 4   /* the watch asked for it */
-} wte_lm_end;
+} wte_lm_stop_reason;
 
 typedef struct wte_lm_info {
     uint64_t rows, dim, context, hidden;
-    uint64_t unknown;    /* row of the words without a number, or WTE_NOWHERE; the last row when the
-                            corpus has no word "<unk>" */
+    uint64_t oov; /* row of the words without a number, or WTE_NO_INDEX; the last row when the
+                         corpus has no word "<unk>" */
     uint64_t parameters; /* numbers that are learned; a tied table counts once */
     uint64_t bytes; /* that training takes at most: weights, gradients, optimizers, a mini-batch,
                        and what calls take while they work, the loss above all; the corpora's words
@@ -90,7 +90,7 @@ typedef struct wte_lm_info {
     uint64_t best_step;                /* of the best validation; 0 = there was none */
     double valid_loss, best_loss;      /* newest and best, nats for a word; NaN = none */
     double train_loss;                 /* mean since the last report; NaN = none */
-    wte_lm_end end;
+    wte_lm_stop_reason stop_reason;
 } wte_lm_info;
 
 /** A model and its training. One thread at a time. */
@@ -121,7 +121,7 @@ WTE_API void wte_lm_get(const wte_lm *lm, wte_lm_info *out);
  *  returns  E_RANGE when training diverges: the loss, the step and the rate are in the message, and
  *           the last checkpoint stays; E_IO for a checkpoint that cannot be written, the one before
  *           stays */
-WTE_API WTE_MUST_CHECK wte_status wte_lm_train(wte_lm *lm, const wte_train_watch *watch,
+WTE_API WTE_MUST_CHECK wte_status wte_lm_train(wte_lm *lm, const wte_train_callback *watch,
                                                wte_error *err);
 /** Mean loss in nats over the words of a text (of part `part` of `parts`) but its first `context`
  *  ones; exp of it is the perplexity. The text was opened with the words of train as its vocab.
@@ -133,7 +133,7 @@ WTE_API WTE_MUST_CHECK wte_status wte_lm_loss(wte_lm *lm, const wte_corpus *text
 /** Tensor i (0, 1, ... until E_RANGE) by the name that it has in files: the input table first.
  *  Borrowed; valid until training goes on. */
 WTE_API WTE_MUST_CHECK wte_status wte_lm_tensor(wte_lm *lm, uint32_t i, const char **name,
-                                                wte_rows *rows, wte_error *err);
+                                                wte_row_source *rows, wte_error *err);
 /** Write `folder`/model.safetensors and config.json: a model that every other call can read. The
  *  words are the caller's to write. The folder must be there. Both files appear together, or the
  *  old ones stay. */

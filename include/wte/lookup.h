@@ -1,7 +1,7 @@
 /* wte/lookup.h - ids to rows: retrieval, not arithmetic. */
 #ifndef WTE_LOOKUP_H
 #define WTE_LOOKUP_H
-#include <wte/rows.h>
+#include <wte/row_source.h>
 #include <wte/table.h>
 #ifdef __cplusplus
 extern "C" {
@@ -62,9 +62,9 @@ typedef struct wte_lookup_options {
  *             E_FORMAT from a row source that reads a file (out half written)
  *  cost       one read and one write of the rows named; allocates (a few hundred KiB) only for a
  *             source that reads and converts at once, or for two steps of conversion */
-WTE_API WTE_MUST_CHECK wte_status wte_lookup_rows(const wte_rows *rows, wte_ids ids,
-                                                  const wte_lookup_options *opt, void *out,
-                                                  size_t row_bytes, wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_lookup(const wte_row_source *rows, wte_ids ids,
+                                             const wte_lookup_options *opt, void *out,
+                                             size_t row_bytes, wte_error *err);
 
 /** Shorten the rows that ids name in place, each once, as PyTorch's max_norm does: the p-norm of a
  *  row, rounded to the row's type, is n; when n > max_norm, the row is multiplied by

@@ -38,7 +38,11 @@ typedef enum wte_role {
 } wte_role;
 
 /** The part of an encoder-decoder model that a table belongs to. */
-typedef enum wte_part { WTE_PART_NONE = 0, WTE_PART_ENCODER = 1, WTE_PART_DECODER = 2 } wte_part;
+typedef enum wte_model_side {
+    WTE_SIDE_NONE = 0,
+    WTE_SIDE_ENCODER = 1,
+    WTE_SIDE_DECODER = 2
+} wte_model_side;
 
 /** What a tensor is by its name; the first four are the roles. Values are ABI: append only. */
 typedef enum wte_tensor_kind {
@@ -59,7 +63,7 @@ typedef struct wte_candidate {
     wte_role role;
     int32_t score;   /* higher is better; <= 0 is excluded */
     const char *why; /* the rule that decided, one line; lives as long as the model */
-    wte_part part;
+    wte_model_side side;
     wte_tensor_kind kind; /* by its name, also where its shape has decided otherwise */
 } wte_candidate;
 
@@ -69,13 +73,13 @@ typedef struct wte_model_table {
     const char *why;  /* the rule that found it */
     wte_dtype dtype;
     uint64_t rows, dim; /* as the role sees it: rows = token ids it answers */
-    uint64_t tensor;    /* index in wte_model_file, or WTE_NOWHERE for the built-in table */
-    uint64_t offset;    /* of row 0 in its file; WTE_NOWHERE for the built-in table */
+    uint64_t tensor;    /* index in wte_model_file, or WTE_NO_INDEX for the built-in table */
+    uint64_t offset;    /* of row 0 in its file; WTE_NO_INDEX for the built-in table */
     uint64_t row_bytes; /* stride between rows in the file; 0 when rows are not contiguous there */
-    uint32_t part;      /* wte_file_part_path */
+    uint32_t shard;     /* wte_file_shard_path */
     bool transposed;    /* stored dim x rows; the source turns it */
     bool mapped;        /* token id -> row goes through a `mapping` tensor: wte_model_row */
-    wte_rows source;
+    wte_row_source source;
     wte_block_type block; /* NONE, or how rows are stored: they come out as f32 then */
     /** "gptq 4 bits, groups of 128": rows are made, as f32, of several tensors, of which `tensor`
      *  holds the packed codes; offset is where those begin, row_bytes 0. NULL for other tables. */
@@ -158,15 +162,15 @@ typedef struct wte_model_adapter {
 } wte_model_adapter;
 /** NULL when the model is no adapter. */
 WTE_API const wte_model_adapter *wte_model_adapter_of(const wte_model *m);
-WTE_API uint64_t wte_model_candidates(const wte_model *m); /* sorted by role, then score */
+WTE_API uint64_t wte_model_n_candidates(const wte_model *m); /* sorted by role, then score */
 WTE_API const wte_candidate *wte_model_candidate(const wte_model *m,
                                                  uint64_t i); /* NULL past end */
 /** What the stored bytes of a candidate say. */
 typedef struct wte_candidate_facts {
-    uint64_t bytes, hash; /* XXH3 of the stored bytes, 64 bits */
-    uint64_t
-        like; /* the first candidate with the same bytes, type and shape; itself when none is */
-    bool one_storage; /* with that one: two names of bytes that are stored once */
+    uint64_t bytes, hash;  /* XXH3 of the stored bytes, 64 bits */
+    uint64_t duplicate_of; /* the first candidate with the same bytes, type and shape; itself when
+                              none is */
+    bool same_storage;     /* with that one: two names of bytes that are stored once */
 } wte_candidate_facts;
 /** Compare candidate i with those before it. cost: reads it, and the others of its size. E_RANGE.
  */
@@ -195,16 +199,16 @@ WTE_API WTE_MUST_CHECK wte_status wte_model_find_tensor(const wte_model *m, cons
 /** What a model does around the product with its head, besides what comes before the hidden states
  *  that the head is given. Texts live as long as the model. */
 typedef struct wte_model_output {
-    wte_chain chain;     /* for wte_head_options */
+    wte_logit_transform chain; /* for wte_head_options */
     const char *why;     /* "gemma2: 30 * tanh(logits / 30)", steps in their order; "" = nothing */
     const char *unknown; /* "", or what the model does besides and wte/head.h does not */
-    uint64_t bias;       /* the head's bias: a tensor of wte_model_file, or WTE_NOWHERE */
+    uint64_t bias;       /* the head's bias: a tensor of wte_model_file, or WTE_NO_INDEX */
     const char *bias_name;
     /** Rows of the head from which on no row has a token (padding of the table), as far as the
      *  vocabulary tells; 0 = all have one, or there is no vocabulary. */
     uint64_t n_valid;
     /** "", or why the bias cannot be told (several, or one of another length): `bias` is
-     *  WTE_NOWHERE then, and logits without it would be wrong. */
+     *  WTE_NO_INDEX then, and logits without it would be wrong. */
     const char *bias_problem;
     /** Of a draft head (fewer rows than there are tokens): the token of each row, as tensors like
      *  d2t and t2d say; NULL: row r is token r, or map_problem says why it cannot be told. */
@@ -218,7 +222,7 @@ typedef struct wte_model_output {
     const char *map_problem; /* "", or why there is no map though there is such a tensor */
     /** Where the table is narrower than the model: the looked-up row goes through project_in, and
      *  the hidden vector through project_out before the head: tensors of wte_model_file whose rows
-     *  are products (y = W x), or WTE_NOWHERE. */
+     *  are products (y = W x), or WTE_NO_INDEX. */
     uint64_t project_in, project_out;
     const char *project_in_name, *project_out_name; /* or "" */
 } wte_model_output;
@@ -259,19 +263,19 @@ typedef struct wte_tie {
     uint64_t params_tied, params_untied; /* of the two roles: V*d, and V*d + the head's */
     uint64_t wasted_bytes;               /* equal bytes / equal values: size of the second copy */
     uint64_t rows_different;             /* independent: of the rows both have */
-    uint64_t first_different;            /* row; WTE_NOWHERE when none */
+    uint64_t first_different;            /* row; WTE_NO_INDEX when none */
     double
         max_difference; /* largest |input - head|; NaN-against-number counts as infinity; NaN:
                            no difference can be told (widths differ, types that do not convert) */
     uint64_t max_row, max_col;
     /* the experiment: one element of the input table is changed in a private copy-on-write view */
-    bool tried; /* false: why_not says why */
-    bool moved; /* the head, read afterwards, showed the change */
-    uint64_t try_row, try_col;
+    bool experiment_ran; /* false: why_not says why */
+    bool head_changed;   /* the head, read afterwards, showed the change */
+    uint64_t experiment_row, experiment_col;
     double before, after;           /* the element of the input table */
     double head_before, head_after; /* the same element read through the head */
     char why[240];                  /* the verdict in one sentence, with its numbers */
-    char why_not[120];
+    char skip_reason[120];
 } wte_tie;
 
 WTE_API const char *wte_tie_name(wte_tie_verdict v); /* "same storage", "equal bytes", ... */

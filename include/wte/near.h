@@ -2,7 +2,7 @@
  * tables. */
 #ifndef WTE_NEAR_H
 #define WTE_NEAR_H
-#include <wte/rows.h>
+#include <wte/row_source.h>
 #include <wte/vocab.h>
 #ifdef __cplusplus
 extern "C" {
@@ -20,14 +20,14 @@ typedef enum wte_metric {
 WTE_API const char *wte_metric_name(wte_metric metric); /* "cosine", "dot", "euclid"; never NULL */
 
 typedef struct wte_near_hit {
-    uint64_t row; /* WTE_NOWHERE: there are no more rows */
+    uint64_t row; /* WTE_NO_INDEX: there are no more rows */
     double score; /* by the metric; NaN then */
 } wte_near_hit;
 
 /** Rows that were passed over. */
 typedef struct wte_near_report {
-    uint64_t zero;      /* COSINE: all zeros, so that there is no angle */
-    uint64_t nonfinite; /* with NaN or an infinity (in f32) */
+    uint64_t n_zero;      /* COSINE: all zeros, so that there is no angle */
+    uint64_t n_nonfinite; /* with NaN or an infinity (in f32) */
 } wte_near_report;
 
 typedef struct wte_near_options {
@@ -36,7 +36,7 @@ typedef struct wte_near_options {
     uint32_t top;            /* hits for each query; 0 = 10 */
     const uint64_t *exclude; /* rows that are no answer, ascending; or NULL */
     uint64_t n_exclude;
-    const uint64_t *own; /* for each query one more row that is no answer (WTE_NOWHERE = none), as
+    const uint64_t *own; /* for each query one more row that is no answer (WTE_NO_INDEX = none), as
                             the row it was taken from; or NULL */
     wte_near_report *report;
     wte_pool *pool;
@@ -61,10 +61,10 @@ typedef struct wte_near_options {
  *           infinity, or for COSINE of zeros, with err->where = its number, and for an `exclude`
  *           that does not ascend; E_UNSUPPORTED for a type that does not convert
  *  cost     one pass over the table; 16 bytes for each thread, query and hit */
-WTE_API WTE_MUST_CHECK wte_status wte_rows_near(const wte_rows *table, const float *queries,
-                                                uint64_t n, uint64_t cols,
-                                                const wte_near_options *opt, wte_near_hit *hits,
-                                                wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_nearest(const wte_row_source *table, const float *queries,
+                                              uint64_t n, uint64_t cols,
+                                              const wte_near_options *opt, wte_near_hit *hits,
+                                              wte_error *err);
 
 /* Differences between two tables ----------------------------------------------------------------
  */
@@ -105,22 +105,22 @@ typedef struct wte_diff {
     uint64_t compared;           /* rows that both have */
     uint64_t only_in_b;          /* rows of B with which no row of A was compared */
     uint64_t changed;            /* compared, neither bit-equal nor of equal values */
-    uint64_t first_changed;      /* row of A; WTE_NOWHERE = none */
+    uint64_t first_changed;      /* row of A; WTE_NO_INDEX = none */
     bool same; /* bit-equal: the same shape and type, and every row of both bit-equal */
     /* changed rows, but for WAS_ZERO and NONFINITE, with a relative distance below 1e-6,
      * 1e-5, ... 1, and the rest */
     uint64_t decade[WTE_DECADES];
     double cosine_limit; /* |cosine| at or below it says that two rows are unrelated */
-    uint64_t n_most;     /* rows in `most` */
+    uint64_t n_largest;  /* rows in `most` */
 } wte_diff;
 
 typedef struct wte_diff_options {
     size_t struct_size;
-    const uint64_t *b_of; /* for each row of A the row of B to compare it with (WTE_NOWHERE = none);
-                             NULL = the same number */
-    uint8_t *changes;     /* for each row of A gets its wte_change; or NULL */
-    wte_row_change *most; /* the changed rows with the greatest distance, that first */
-    uint64_t max_most;    /* room in it */
+    const uint64_t *b_of;    /* for each row of A the row of B to compare it with (WTE_NO_INDEX =
+                                none);    NULL = the same number */
+    uint8_t *changes;        /* for each row of A gets its wte_change; or NULL */
+    wte_row_change *largest; /* the changed rows with the greatest distance, that first */
+    uint64_t max_largest;    /* room in it */
     wte_pool *pool;
     const wte_progress *progress; /* rows of A */
     const wte_allocator *allocator;
@@ -136,7 +136,7 @@ typedef struct wte_diff_options {
  *  returns  E_SHAPE when rows are not equally long, or 0; E_RANGE when b_of names a row that B
  *           lacks, err->where = the row of A; E_UNSUPPORTED for a type that does not convert
  *  cost     one pass over both tables */
-WTE_API WTE_MUST_CHECK wte_status wte_rows_diff(const wte_rows *a, const wte_rows *b,
+WTE_API WTE_MUST_CHECK wte_status wte_diff_rows(const wte_row_source *a, const wte_row_source *b,
                                                 const wte_diff_options *opt, wte_diff *out,
                                                 wte_error *err);
 
@@ -146,12 +146,12 @@ typedef struct wte_vocab_match {
     uint64_t other_id;       /* tokens that both have, under two ids */
     uint64_t only_a;         /* tokens of A that B lacks */
     uint64_t conflicts;      /* ids that both use, for different tokens */
-    uint64_t first_conflict; /* the lowest of these; WTE_NOWHERE = none */
+    uint64_t first_conflict; /* the lowest of these; WTE_NO_INDEX = none */
 } wte_vocab_match;
 
 /** Match tokens by their texts: as spelled, where both files spell in the same way, else as people
  *  write them; that of the same id first.
- *  b_of  for each id below rows_a gets the id in b, if that is below rows_b, else WTE_NOWHERE; or
+ *  b_of  for each id below rows_a gets the id in b, if that is below rows_b, else WTE_NO_INDEX; or
  *        NULL, and rows_a and rows_b then mean nothing
  *  cost  one search in b for each token of a that has another id there; no allocation */
 WTE_API void wte_vocab_align(const wte_vocab *a, const wte_vocab *b, uint64_t rows_a,

@@ -21,7 +21,7 @@ typedef enum wte_optim_kind {
 } wte_optim_kind;
 
 typedef enum wte_optim_decay {
-    WTE_DECAY_OWN = 0,      /* decoupled for ADAMW, L2 for all others */
+    WTE_DECAY_DEFAULT = 0,  /* decoupled for ADAMW, L2 for all others */
     WTE_DECAY_L2 = 1,       /* gradient + weight_decay * row */
     WTE_DECAY_DECOUPLED = 2 /* row * (1 - lr * weight_decay), apart from the gradient */
 } wte_optim_decay;
@@ -34,7 +34,7 @@ typedef enum wte_optim_rounding {
 } wte_optim_rounding;
 
 /** For lr, eps, beta1 and beta2: the kind's own. Every other number is taken as it is, 0 too. */
-#define WTE_OPTIM_OWN (-1.0)
+#define WTE_OPTIM_DEFAULT (-1.0)
 
 typedef struct wte_optim_options {
     size_t struct_size;
@@ -60,9 +60,9 @@ typedef struct wte_optim_options {
 } wte_optim_options;
 #define WTE_OPTIM_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(wte_optim_options), WTE_OPTIM_SGD, WTE_DECAY_OWN, WTE_ROUND_NEAREST, 0, 0, 0,       \
-            WTE_OPTIM_OWN, 0, 0, WTE_OPTIM_OWN, WTE_OPTIM_OWN, WTE_OPTIM_OWN, 0, 0, 0, 0, NULL, 0, \
-            NULL, NULL                                                                             \
+        sizeof(wte_optim_options), WTE_OPTIM_SGD, WTE_DECAY_DEFAULT, WTE_ROUND_NEAREST, 0, 0, 0,   \
+            WTE_OPTIM_DEFAULT, 0, 0, WTE_OPTIM_DEFAULT, WTE_OPTIM_DEFAULT, WTE_OPTIM_DEFAULT, 0,   \
+            0, 0, 0, NULL, 0, NULL, NULL                                                           \
     }
 
 /** Trains one table; as long as both live, nobody else writes to the table. One optimizer for a
@@ -75,9 +75,10 @@ WTE_API WTE_MUST_CHECK wte_status wte_optim_create(wte_table *t, const wte_optim
 WTE_API void wte_optim_free(wte_optim *o); /* NULL is fine */
 /** Bytes of state that create allocates for a table of rows x cols; for an estimate beforehand. The
  *  errors of create. */
-WTE_API WTE_MUST_CHECK wte_status wte_optim_need(uint64_t rows, uint64_t cols, wte_dtype dtype,
-                                                 const wte_optim_options *opt, uint64_t *bytes,
-                                                 wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_optim_state_bytes(uint64_t rows, uint64_t cols,
+                                                        wte_dtype dtype,
+                                                        const wte_optim_options *opt,
+                                                        uint64_t *bytes, wte_error *err);
 
 /** One step by the gradient g of the table's shape (E_SHAPE). Arithmetic is f32, factors of a step
  *  (lr, bias corrections) are computed in f64 and rounded once.
@@ -103,12 +104,12 @@ WTE_API WTE_MUST_CHECK wte_status wte_optim_step_bag(wte_optim *o, wte_ids ids, 
  *  gradients do not touch, and they must be caught up before they are read. Steps catch up the rows
  *  they touch. The bits are those of dense steps with gradients of zero. Other kinds: nothing to
  * do. */
-WTE_API WTE_MUST_CHECK wte_status wte_optim_prepare(wte_optim *o, wte_ids ids, wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_optim_sync_rows(wte_optim *o, wte_ids ids, wte_error *err);
 /** Bring every row up to date: before the table is saved, or read by a head. */
-WTE_API WTE_MUST_CHECK wte_status wte_optim_finish(wte_optim *o, wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_optim_sync_all(wte_optim *o, wte_error *err);
 
 WTE_API WTE_MUST_CHECK wte_status wte_optim_set_lr(wte_optim *o, double lr, wte_error *err);
-WTE_API uint64_t wte_optim_steps(const wte_optim *o); /* taken so far */
+WTE_API uint64_t wte_optim_n_steps(const wte_optim *o); /* taken so far */
 /** Rows whose bytes have changed since create: a bit for each into bits ((rows + 7) / 8 bytes, or
  * NULL); returns how many. */
 WTE_API uint64_t wte_optim_changed(const wte_optim *o, uint8_t *bits);
@@ -116,14 +117,14 @@ WTE_API uint64_t wte_optim_changed(const wte_optim *o, uint8_t *bits);
 /** State, to be saved beside the table and loaded into an optimizer made with the same options over
  *  the same table. Part i (0, 1, ... until E_RANGE) has a name ("steps", "exp_avg", "exp_avg_sq",
  * "sum", "momentum_buffer", "master", ...) and rows, borrowed until the next step. Call
- * wte_optim_finish first. Of masked tables the parts have a row for each trainable row. */
+ * wte_optim_sync_all first. Of masked tables the parts have a row for each trainable row. */
 WTE_API WTE_MUST_CHECK wte_status wte_optim_state(const wte_optim *o, uint32_t i, const char **name,
-                                                  wte_rows *rows, wte_error *err);
+                                                  wte_row_source *rows, wte_error *err);
 /** E_NOT_FOUND for a name that this kind has not, E_SHAPE for a part of another shape,
  * E_UNSUPPORTED for one of another type; E_RANGE (where = its row) for a number that is not finite,
  * for a sum of squares below 0, and for more than 2^53 steps. The state is then as it was. */
 WTE_API WTE_MUST_CHECK wte_status wte_optim_load(wte_optim *o, const char *name,
-                                                 const wte_rows *rows, wte_error *err);
+                                                 const wte_row_source *rows, wte_error *err);
 /** Go on with a table that has more rows: t's first rows are those of the table so far (copied
  * there by the caller), state comes along, new rows are trainable and begin without state. E_SHAPE.
  */

@@ -2,14 +2,14 @@
  * for the whole row, in the layouts of FBGEMM (and of PyTorch's quantised embedding bags). */
 #ifndef WTE_ROWWISE_H
 #define WTE_ROWWISE_H
-#include <wte/rows.h>
+#include <wte/row_source.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* X(NAME, name, value, bits, type of scale and bias, 1 = they stand before the integers): values
  * are part of the ABI and differ from every wte_block_type, so that either is a `packing` of
- * wte_rows. */
+ * wte_row_source. */
 #define WTE_ROWWISE_LIST(X)                                                                        \
     X(ROW8_F32, row8_f32, 1001, 8, WTE_F32, 0)                                                     \
     X(ROW8, row8, 1002, 8, WTE_F16, 0)                                                             \
@@ -29,7 +29,8 @@ typedef enum wte_rowwise {
 
 WTE_API const char *wte_rowwise_name(wte_rowwise type); /* "row8_f32", ...; "none"; "unknown" */
 
-/** What a row source of such rows remembers; made by wte_rowwise_rows, to be kept as long as it. */
+/** What a row source of such rows remembers; made by wte_row_source_from_rowwise, to be kept as
+ * long as it. */
 typedef struct wte_rowwise_source {
     wte_rowwise type;
     uint32_t reserved;
@@ -40,12 +41,13 @@ typedef struct wte_rowwise_source {
 /** Make a row source of f32 over such a table: x = q * scale + bias, rounded once (fma), the first
  *  element in the low bits of a byte. Its `packed` is the table, for bags and heads.
  *
- *  data, row_bytes, storage, errors, cost: as wte_block_rows (row_bytes 0 = tight; FBGEMM's TBE
- *  aligns rows to 16) */
-WTE_API WTE_MUST_CHECK wte_status wte_rowwise_rows(wte_rowwise type, uint64_t rows, uint64_t cols,
-                                                   const void *data, uint64_t row_bytes,
-                                                   wte_rowwise_source *storage, wte_rows *out,
-                                                   wte_error *err);
+ *  data, row_bytes, storage, errors, cost: as wte_row_source_from_blocks (row_bytes 0 = tight;
+ * FBGEMM's TBE aligns rows to 16) */
+WTE_API WTE_MUST_CHECK wte_status wte_row_source_from_rowwise(wte_rowwise type, uint64_t rows,
+                                                              uint64_t cols, const void *data,
+                                                              uint64_t row_bytes,
+                                                              wte_rowwise_source *storage,
+                                                              wte_row_source *out, wte_error *err);
 
 /** Quantise rows x cols numbers, tight, bit for bit as FBGEMM's reference does; docs/bags.md has
  *  the formulas.

@@ -1,7 +1,7 @@
 /* wte/table.h - an embedding table in memory: rows x dim of one type, owned or borrowed. */
 #ifndef WTE_TABLE_H
 #define WTE_TABLE_H
-#include <wte/rows.h>
+#include <wte/row_source.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,12 +25,13 @@ WTE_API WTE_MUST_CHECK wte_status wte_table_create(uint64_t rows, uint64_t dim, 
                                                    const wte_table_options *opt, wte_table **out,
                                                    wte_error *err);
 /** Make a table that borrows rows: copies nothing, cannot be written through. */
-WTE_API WTE_MUST_CHECK wte_status wte_table_wrap(const wte_rows *rows, const wte_table_options *opt,
-                                                 wte_table **out, wte_error *err);
+WTE_API WTE_MUST_CHECK wte_status wte_table_wrap(const wte_row_source *rows,
+                                                 const wte_table_options *opt, wte_table **out,
+                                                 wte_error *err);
 WTE_API void wte_table_free(wte_table *t); /* NULL is fine */
 
-WTE_API const wte_rows *wte_table_source(const wte_table *t); /* lives as long as t */
-WTE_API uint64_t wte_table_rows(const wte_table *t);
+WTE_API const wte_row_source *wte_table_source(const wte_table *t); /* lives as long as t */
+WTE_API uint64_t wte_table_n_rows(const wte_table *t);
 WTE_API uint64_t wte_table_dim(const wte_table *t);
 WTE_API wte_dtype wte_table_dtype(const wte_table *t);
 /** The elements, row major and tight, of a table that owns them; NULL for a borrowed one. */

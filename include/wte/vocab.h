@@ -74,18 +74,18 @@ WTE_API void wte_vocab_free(wte_vocab *v); /* NULL is fine */
 WTE_API const char *wte_vocab_path(const wte_vocab *v); /* the file it came from */
 WTE_API wte_vocab_source wte_vocab_source_of(const wte_vocab *v);
 WTE_API wte_vocab_spelling wte_vocab_spelling_of(const wte_vocab *v);
-WTE_API uint64_t wte_vocab_count(const wte_vocab *v); /* tokens: ids that have a text */
-WTE_API uint64_t wte_vocab_size(const wte_vocab *v);  /* largest id + 1 */
-WTE_API uint64_t wte_vocab_holes(const wte_vocab *v); /* size - count */
+WTE_API uint64_t wte_vocab_count(const wte_vocab *v);   /* tokens: ids that have a text */
+WTE_API uint64_t wte_vocab_size(const wte_vocab *v);    /* largest id + 1 */
+WTE_API uint64_t wte_vocab_n_holes(const wte_vocab *v); /* size - count */
 /** Tokens whose spelled text is no valid UTF-8. Their bytes are kept as they are. */
-WTE_API uint64_t wte_vocab_not_utf8(const wte_vocab *v);
+WTE_API uint64_t wte_vocab_n_invalid_utf8(const wte_vocab *v);
 /** Tokens whose spelled text belongs to another id too, which find gives in their place; and
  * whether a token is one of them. */
-WTE_API uint64_t wte_vocab_duplicates(const wte_vocab *v);
+WTE_API uint64_t wte_vocab_n_duplicates(const wte_vocab *v);
 WTE_API bool wte_vocab_is_duplicate(const wte_vocab *v, uint64_t id);
 WTE_API wte_token_kind wte_vocab_kind(const wte_vocab *v, uint64_t id);
 /** The text as the file spells it; NULL for a hole. Lives as long as v. Not NUL-terminated. */
-WTE_API const char *wte_vocab_spelled(const wte_vocab *v, uint64_t id, uint64_t *bytes);
+WTE_API const char *wte_vocab_raw_text(const wte_vocab *v, uint64_t id, uint64_t *bytes);
 /** The text as people write it: byte-level and metaspace spelling undone (" Hello", not "ĠHello"),
  *  <0x0A> as its byte; "##" stays. Returns the bytes needed; writes at most cap. Raw bytes: may be
  *  no valid UTF-8 (one byte of a longer character). 0 for a hole. */

@@ -12,15 +12,15 @@
 #include <wte/grad.h>
 #include <wte/gradcheck.h>
 #include <wte/head.h>
+#include <wte/inspect.h>
 #include <wte/lm.h>
 #include <wte/lookup.h>
 #include <wte/model.h>
 #include <wte/near.h>
 #include <wte/optim.h>
-#include <wte/rows.h>
+#include <wte/row_source.h>
 #include <wte/rowwise.h>
 #include <wte/table.h>
-#include <wte/tools.h>
 #include <wte/vocab.h>
-#include <wte/words.h>
+#include <wte/wordvec.h>
 #endif

@@ -45,7 +45,7 @@ void *wte__alloc_zeroed(const wte_allocator *a, size_t bytes)
 void *wte__alloc_array(const wte_allocator *a, uint64_t count, size_t size)
 {
     uint64_t bytes;
-    if (!wte_mul_u64(count, size, &bytes) || bytes > SIZE_MAX) return NULL;
+    if (!wte__mul_u64(count, size, &bytes) || bytes > SIZE_MAX) return NULL;
     return wte__alloc(a, (size_t)bytes);
 }
 
@@ -90,7 +90,7 @@ void wte__strfree(const wte_allocator *a, char *text)
 
 wte_status(wte__no_memory)(wte_error *err, uint64_t bytes, const char *what)
 {
-    return wte__fail(err, WTE_E_MEMORY, WTE_NOWHERE, "out of memory: %" PRIu64 " bytes for %s",
+    return wte__fail(err, WTE_E_MEMORY, WTE_NO_INDEX, "out of memory: %" PRIu64 " bytes for %s",
                      bytes, what);
 }
 

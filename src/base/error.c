@@ -109,7 +109,7 @@ wte_status(wte__fail_os)(wte_error *err, wte_status s, int sys_errno, const char
         char whole[WHOLE_TEXT], buf[96];
         err->status = (int32_t)s;
         err->sys_errno = sys_errno;
-        err->where = WTE_NOWHERE;
+        err->where = WTE_NO_INDEX;
         va_start(ap, fmt);
         vsnprintf(whole, sizeof whole - sizeof buf, fmt, ap);
         va_end(ap);
@@ -124,7 +124,7 @@ wte_status(wte__fail_os)(wte_error *err, wte_status s, int sys_errno, const char
 wte_status wte__need(const void *pointer, const char *what, wte_error *err)
 {
     if (pointer) return WTE_OK;
-    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s is NULL", what);
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "%s is NULL", what);
 }
 
 wte_status wte__need_out(void *out, size_t bytes, const char *what, wte_error *err)
@@ -137,7 +137,7 @@ wte_status wte__need_out(void *out, size_t bytes, const char *what, wte_error *e
 wte_status wte__holds(uint64_t n, uint64_t size, const char *what, wte_error *err)
 {
     if (size == 0 || n <= (uint64_t)PTRDIFF_MAX / size) return WTE_OK;
-    return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+    return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                      "%s: %" PRIu64 " of %" PRIu64 " bytes are more than memory can hold", what, n,
                      size);
 }
@@ -146,7 +146,7 @@ wte_status wte__need_array(const void *array, uint64_t n, uint64_t size, const c
                            wte_error *err)
 {
     if (n && !array)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s is NULL, but has %" PRIu64 " elements", what, n);
     return wte__holds(n, size, what, err);
 }
@@ -154,10 +154,10 @@ wte_status wte__need_array(const void *array, uint64_t n, uint64_t size, const c
 wte_status wte__need_functions(const wte_allocator *a, const wte_progress *p, wte_error *err)
 {
     if (a && (!a->alloc || !a->release))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "the allocator has no %s function",
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "the allocator has no %s function",
                          a->alloc ? "release" : "alloc");
     if (p && !p->report)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "progress has no report function");
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "progress has no report function");
     return WTE_OK;
 }
 
@@ -176,7 +176,7 @@ wte_status wte__options(void *dst, size_t dst_size, const void *src, wte_error *
     if (!src) return WTE_OK;
     memcpy(&size, src, sizeof size);
     if (size < sizeof size || size > OPTIONS_MAX)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "options: struct_size is %zu; use the _INIT macro", size);
     for (size_t i = dst_size; i < size; i++)
         if (((const unsigned char *)src)[i] != 0)

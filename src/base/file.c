@@ -37,7 +37,7 @@ wte_status wte__path_cannot_open(const char *path, int why, wte_error *err)
     struct stat st;
     wte__show_path(shown, path);
     if (why == ENXIO && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file", shown,
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX, "%s: is %s, not a file", shown,
                          wte__kind_text(st.st_mode));
     const ssize_t n = why == ENOENT ? readlink(path, target, sizeof target - 1) : -1;
     if (n < 0) return wte__fail_os(err, WTE_E_IO, why, "%s", shown);
@@ -75,7 +75,7 @@ wte_status wte__file_open(wte__file *f, const char *path, wte_error *err)
     }
     if (!S_ISREG(st.st_mode)) {
         close(fd);
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file",
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX, "%s: is %s, not a file",
                          wte__show_path(shown, path), wte__kind_text(st.st_mode));
     }
     f->fd = fd;
@@ -108,7 +108,7 @@ wte_status wte__file_check_unchanged(const wte__file *f, const char *path, wte_e
                          " when it was opened: it shrank while it was read",
                          shown, now, f->size);
     if (now == f->size && time_of(&st) == f->changed) return WTE_OK;
-    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+    return wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX,
                      "%s: was written to while it was read (%" PRIu64
                      " bytes when it was opened, now %" PRIu64 "): what was read of it may be of "
                      "two versions",
@@ -126,7 +126,7 @@ wte_status wte__file_map(wte__file *f, const char *path, wte_error *err)
     char shown[WTE__NAME_SHOWN];
     if (f->map || f->memory || f->size == 0) return WTE_OK;
     if (f->size > SIZE_MAX)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%s: %" PRIu64 " bytes cannot be mapped here", wte__show_path(shown, path),
                          f->size);
     void *map = mmap(NULL, (size_t)f->size, PROT_READ, MAP_SHARED, f->fd, 0);
@@ -145,7 +145,7 @@ wte_status wte__file_map_private(const char *path, uint8_t **data, uint64_t *byt
     wte_status status = WTE_OK;
     void *map = MAP_FAILED;
     if (f.size == 0 || f.size > SIZE_MAX)
-        status = wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+        status = wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX,
                            "%s: %" PRIu64 " bytes cannot be mapped here", path, f.size);
     else /* no reserve: one changed page is all that will be copied, whatever the file's size */
         map = mmap(NULL, (size_t)f.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, f.fd,
@@ -225,7 +225,7 @@ wte_status wte__file_load(const char *path, uint64_t max_bytes, const char *rais
     wte_status status;
     char *text = NULL;
     if (f.size > max_bytes || f.size >= SIZE_MAX) {
-        status = wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+        status = wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                            "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read (%s)",
                            wte__show_path(shown, path), f.size, max_bytes, raise);
         goto done;

@@ -25,13 +25,13 @@ void wte__json_init(wte__json *j, const void *data, uint64_t size, const char *n
     j->size = size;
     j->name = name;
     j->flags = flags;
-    j->error_at = WTE_NOWHERE;
+    j->error_at = WTE_NO_INDEX;
     j->state = WANT_VALUE;
 }
 
 static wte__json_kind stop(wte__json *j, uint64_t at, const char *what)
 {
-    if (j->error_at == WTE_NOWHERE) {
+    if (j->error_at == WTE_NO_INDEX) {
         j->error_at = at;
         j->error = what;
     }
@@ -258,7 +258,7 @@ static wte__json_kind read_key(wte__json *j)
 
 wte__json_kind wte__json_next(wte__json *j)
 {
-    if (j->error_at != WTE_NOWHERE) return WTE__JSON_ERROR;
+    if (j->error_at != WTE_NO_INDEX) return WTE__JSON_ERROR;
     skip_space(j);
     if (j->state == AFTER_VALUE && j->at < j->size && j->data[j->at] == ',') {
         j->at++;
@@ -332,16 +332,16 @@ uint64_t wte__json_decode(const wte__json *j, char *out)
     return used;
 }
 
-wte_bytes wte__json_text(const wte__json *j, wte__arena *arena, bool copy)
+wte__bytes wte__json_text(const wte__json *j, wte__arena *arena, bool copy)
 {
-    wte_bytes none = { NULL, 0 };
+    wte__bytes none = { NULL, 0 };
     if (!j->escaped && !copy) return j->raw;
     uint64_t n = wte__json_decode(j, NULL);
     char *text = wte__arena_take(arena, (size_t)n + 1);
     if (!text) return none;
     wte__json_decode(j, text);
     text[n] = '\0';
-    wte_bytes got = { (const uint8_t *)text, n };
+    wte__bytes got = { (const uint8_t *)text, n };
     return got;
 }
 

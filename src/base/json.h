@@ -42,10 +42,10 @@ typedef struct wte__json {
     uint8_t stack[WTE_LIMIT_JSON_DEPTH]; /* 1 = object, 0 = array */
     uint8_t state;                       /* private */
     wte__json_kind kind;                 /* of the current token */
-    wte_bytes raw;     /* KEY, STRING: between the quotes, undecoded; NUMBER: its characters */
+    wte__bytes raw;    /* KEY, STRING: between the quotes, undecoded; NUMBER: its characters */
     uint64_t token_at; /* offset of the token's first byte */
     bool escaped;      /* raw holds a backslash: decode before use */
-    uint64_t error_at; /* WTE_NOWHERE while all is well */
+    uint64_t error_at; /* WTE_NO_INDEX while all is well */
     const char *error; /* constant text */
 } wte__json;
 
@@ -60,7 +60,7 @@ bool wte__json_skip_rest(wte__json *j);  /* inside a container: to its end token
 uint64_t wte__json_decode(const wte__json *j, char *out);
 /* The current KEY or STRING, decoded into the arena (NUL after it) only when needed or `copy`;
  * {NULL,0} = out of memory. */
-wte_bytes wte__json_text(const wte__json *j, wte__arena *arena, bool copy);
+wte__bytes wte__json_text(const wte__json *j, wte__arena *arena, bool copy);
 bool wte__json_is(const wte__json *j, const char *text); /* current KEY or STRING decodes to text */
 bool wte__json_u64(const wte__json *j,
                    uint64_t *out); /* NUMBER: a non-negative integer without . or e that fits */

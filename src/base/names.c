@@ -12,12 +12,12 @@ struct wte__name_slot {
     uint64_t hash;
 };
 
-static uint64_t hash_of(const wte__names *n, wte_bytes text)
+static uint64_t hash_of(const wte__names *n, wte__bytes text)
 {
     return XXH3_64bits_withSeed(text.data, (size_t)text.size, n->seed);
 }
 
-static struct wte__name_slot *slot_of(const wte__names *n, wte_bytes text, uint64_t hash)
+static struct wte__name_slot *slot_of(const wte__names *n, wte__bytes text, uint64_t hash)
 {
     uint64_t i = hash & (n->cap - 1);
     for (;; i = (i + 1) & (n->cap - 1)) {
@@ -50,7 +50,7 @@ bool wte__names_reserve(wte__names *n, uint64_t count)
     for (uint64_t i = 0; i < n->cap; i++) {
         const struct wte__name_slot *old = &n->slots[i];
         if (!old->text) continue;
-        wte_bytes text = { old->text, old->bytes };
+        wte__bytes text = { old->text, old->bytes };
         *slot_of(&bigger, text, old->hash) = *old;
     }
     wte__free(n->allocator, n->slots, (size_t)n->cap * sizeof *n->slots);
@@ -58,7 +58,7 @@ bool wte__names_reserve(wte__names *n, uint64_t count)
     return true;
 }
 
-bool wte__names_add(wte__names *n, wte_bytes text, uint64_t *value, bool *found)
+bool wte__names_add(wte__names *n, wte__bytes text, uint64_t *value, bool *found)
 {
     if (!wte__names_reserve(n, n->count + 1)) return false;
     if (!text.data) text.data = (const uint8_t *)"";
@@ -75,12 +75,12 @@ bool wte__names_add(wte__names *n, wte_bytes text, uint64_t *value, bool *found)
     return true;
 }
 
-void wte__names_expect(const wte__names *n, wte_bytes text)
+void wte__names_expect(const wte__names *n, wte__bytes text)
 {
     if (n->cap && text.data) __builtin_prefetch(&n->slots[hash_of(n, text) & (n->cap - 1)], 1);
 }
 
-bool wte__names_find(const wte__names *n, wte_bytes text, uint64_t *value)
+bool wte__names_find(const wte__names *n, wte__bytes text, uint64_t *value)
 {
     if (n->count == 0) return false;
     if (!text.data) text.data = (const uint8_t *)"";

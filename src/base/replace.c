@@ -171,10 +171,10 @@ wte_status wte__replace_begin(wte__replace *r, const char *path, wte_error *err)
     if (r->exists && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
         return begin_direct(r, path, -1, err);
     if (r->exists && !S_ISREG(st.st_mode))
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a file",
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX, "%s: is %s, not a file",
                          wte__show_path(shown, path), wte__kind_text(st.st_mode));
     if (!r->exists && lstat(path, &st) == 0)
-        return wte__fail(err, WTE_E_IO, WTE_NOWHERE, "%s: is a link to a file that is not there",
+        return wte__fail(err, WTE_E_IO, WTE_NO_INDEX, "%s: is a link to a file that is not there",
                          wte__show_path(shown, path));
     WTE_TRY(wte__replace_recover_beside(r->target, err));
     (void)wte__replace_sweep(r->target);

@@ -5,14 +5,14 @@
 
 #include "base/error.h"
 
-static bool begins(wte_bytes start, const char *text)
+static bool begins(wte__bytes start, const char *text)
 {
     const size_t n = strlen(text);
     return n <= start.size && memcmp(start.data, text, n) == 0;
 }
 
 /* The same for letters in any case; text is lower case. */
-static bool begins_any_case(wte_bytes start, const char *text)
+static bool begins_any_case(wte__bytes start, const char *text)
 {
     for (size_t i = 0; text[i]; i++) {
         if (i >= start.size) return false;
@@ -23,7 +23,7 @@ static bool begins_any_case(wte_bytes start, const char *text)
     return true;
 }
 
-uint64_t wte__text_start(wte_bytes start)
+uint64_t wte__text_start(wte__bytes start)
 {
     const uint8_t *p = start.data;
     uint64_t at = begins(start, "\xef\xbb\xbf") ? 3 : 0;
@@ -33,7 +33,7 @@ uint64_t wte__text_start(wte_bytes start)
 }
 
 /* The rest of the line that starts with key, shown; "?" when there is none. */
-static const char *line_value(wte_bytes start, const char *key, char buf[WTE__NAME_SHOWN])
+static const char *line_value(wte__bytes start, const char *key, char buf[WTE__NAME_SHOWN])
 {
     const size_t n = strlen(key);
     for (uint64_t at = 0; at + n <= start.size; at++) {
@@ -53,11 +53,11 @@ static bool name_byte(uint8_t c)
 }
 
 /* Past the declaration, comments and a document type. */
-wte_bytes wte__xml_root(wte_bytes start)
+wte__bytes wte__xml_root(wte__bytes start)
 {
     uint64_t at = wte__text_start(start);
-    const wte_bytes text = { start.data + at, start.size - at };
-    wte_bytes root = { NULL, 0 };
+    const wte__bytes text = { start.data + at, start.size - at };
+    wte__bytes root = { NULL, 0 };
     if (!begins(text, "<?xml")) return root;
     while (at + 1 < start.size) {
         if (start.data[at] != '<') {
@@ -75,7 +75,7 @@ wte_bytes wte__xml_root(wte_bytes start)
     return root;
 }
 
-wte_status wte__stand_in(wte_bytes start, uint64_t size, const char *path, const char *wanted,
+wte_status wte__stand_in(wte__bytes start, uint64_t size, const char *path, const char *wanted,
                          wte_error *err)
 {
     char bytes[WTE__NAME_SHOWN], oid[WTE__NAME_SHOWN];
@@ -86,13 +86,13 @@ wte_status wte__stand_in(wte_bytes start, uint64_t size, const char *path, const
                          path, size, line_value(start, "size ", bytes),
                          line_value(start, "oid ", oid));
     const uint64_t at = wte__text_start(start);
-    const wte_bytes text = { start.data + at, start.size - at };
+    const wte__bytes text = { start.data + at, start.size - at };
     if (begins_any_case(text, "<!doctype html") || begins_any_case(text, "<html") ||
         begins_any_case(text, "<head"))
         return wte__fail(err, WTE_E_FORMAT, 0,
                          "%s: is a web page (HTML), not %s: the download went wrong", path, wanted);
     if (!begins_any_case(text, "<?xml")) return WTE_OK;
-    const wte_bytes root = wte__xml_root(start);
+    const wte__bytes root = wte__xml_root(start);
     const bool html = begins_any_case(root, "html"), reply = begins_any_case(root, "error");
     if (html || reply)
         return wte__fail(err, WTE_E_FORMAT, 0, "%s: is %s, not %s: the download went wrong", path,

@@ -7,12 +7,12 @@
 #include "base/span.h"
 
 /* Where text starts: past a byte order mark and white space. */
-uint64_t wte__text_start(wte_bytes start);
+uint64_t wte__text_start(wte__bytes start);
 /* The name of the root element of an XML text that begins with "<?xml"; empty when it is none, or
  * does not begin in what is given. */
-wte_bytes wte__xml_root(wte_bytes start);
+wte__bytes wte__xml_root(wte__bytes start);
 /* E_FORMAT when a file of `size` bytes that begins so is a Git LFS pointer, a web page or XML;
  * `wanted` is what it should be ("tensors", "tokens"). Else WTE_OK. */
-wte_status wte__stand_in(wte_bytes start, uint64_t size, const char *path, const char *wanted,
+wte_status wte__stand_in(wte__bytes start, uint64_t size, const char *path, const char *wanted,
                          wte_error *err);
 #endif

@@ -186,12 +186,12 @@ wte_status wte_pool_create(uint32_t threads, wte_pool **out, wte_error *err)
                                                        : (uint32_t)cores;
     }
     if (threads > WTE_LIMIT_THREADS)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%" PRIu32 " threads, but at most %u are made", threads,
                          WTE_LIMIT_THREADS);
     wte_pool *p = calloc(1, sizeof *p);
     if (!p)
-        return wte__fail(err, WTE_E_MEMORY, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_MEMORY, WTE_NO_INDEX,
                          "out of memory: %zu bytes for a thread pool", sizeof *p);
     pthread_mutex_init(&p->turn, NULL);
     pthread_mutex_init(&p->lock, NULL);
@@ -231,7 +231,7 @@ void wte_pool_free(wte_pool *pool)
     free(pool);
 }
 
-uint32_t wte_pool_threads(const wte_pool *pool)
+uint32_t wte_pool_n_threads(const wte_pool *pool)
 {
     return has_workers(pool) ? pool->n_workers + 1 : 1;
 }
@@ -281,7 +281,7 @@ static void note_failure(attempt *a, uint64_t i, wte_status status, const wte_er
         a->failure = status;
         a->error = *error;
         if (error->status != (int32_t)status)
-            (void)wte__fail(&a->error, status, WTE_NOWHERE,
+            (void)wte__fail(&a->error, status, WTE_NO_INDEX,
                             "the row source failed and gave no reason");
     }
     atomic_flag_clear_explicit(&a->failure_lock, memory_order_release);
@@ -308,7 +308,7 @@ wte_status wte__parallel_try(wte_pool *pool, uint64_t n,
     attempt a = {
         .work = work,
         .ctx = ctx,
-        .n_slots = wte_pool_threads(pool),
+        .n_slots = wte_pool_n_threads(pool),
         .failure_lock = ATOMIC_FLAG_INIT,
     };
     atomic_init(&a.failed, UINT64_MAX);

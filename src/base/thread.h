@@ -10,9 +10,9 @@
 void wte__parallel(wte_pool *pool, uint64_t n, void (*work)(void *ctx, uint64_t i), void *ctx);
 
 /* The same for work that can fail, and that has a piece of scratch for each thread: `slot` is below
- * wte_pool_threads(pool), and no two calls that run at the same time have the same. After a failure
- * later chunks are left out; what comes back is the failure of the lowest chunk, so that the error
- * too does not depend on the number of threads. */
+ * wte_pool_n_threads(pool), and no two calls that run at the same time have the same. After a
+ * failure later chunks are left out; what comes back is the failure of the lowest chunk, so that
+ * the error too does not depend on the number of threads. */
 wte_status wte__parallel_try(wte_pool *pool, uint64_t n,
                              wte_status (*work)(void *ctx, uint64_t i, uint32_t slot,
                                                 wte_error *err),

@@ -49,8 +49,8 @@ wte_status wte__token_list_reserve(wte_token_list *list, uint64_t tokens, uint64
 {
     uint64_t need, bytes;
     void *text = list->text;
-    if (!wte_add_u64(list->n, tokens, &need)) return no_memory(UINT64_MAX, err);
-    if (!wte_add_u64(list->n ? list->end[list->n - 1] : 0, text_bytes, &bytes) || bytes > SIZE_MAX)
+    if (!wte__add_u64(list->n, tokens, &need)) return no_memory(UINT64_MAX, err);
+    if (!wte__add_u64(list->n ? list->end[list->n - 1] : 0, text_bytes, &bytes) || bytes > SIZE_MAX)
         return no_memory(UINT64_MAX, err);
     if (need > list->cap && !grow_arrays(list, need)) return no_memory(need * 13, err);
     if (bytes == 0) bytes = 1; /* so that the text of a token is never NULL */
@@ -60,7 +60,7 @@ wte_status wte__token_list_reserve(wte_token_list *list, uint64_t tokens, uint64
     return WTE_OK;
 }
 
-wte_status wte__token_list_add(wte_token_list *list, wte_bytes text, wte_token_tag tag,
+wte_status wte__token_list_add(wte_token_list *list, wte__bytes text, wte__token_tag tag,
                                wte_error *err)
 {
     WTE_TRY(wte__token_list_reserve(list, 1, text.size, err));
@@ -73,7 +73,7 @@ wte_status wte__token_list_add(wte_token_list *list, wte_bytes text, wte_token_t
     return WTE_OK;
 }
 
-wte_status wte__token_list_extend(wte_token_list *list, wte_bytes text, wte_error *err)
+wte_status wte__token_list_extend(wte_token_list *list, wte__bytes text, wte_error *err)
 {
     WTE_TRY(wte__token_list_reserve(list, 0, text.size, err));
     uint64_t *end = &list->end[list->n - 1];
@@ -82,10 +82,10 @@ wte_status wte__token_list_extend(wte_token_list *list, wte_bytes text, wte_erro
     return WTE_OK;
 }
 
-wte_bytes wte__token_list_text(const wte_token_list *list, uint64_t i)
+wte__bytes wte__token_list_text(const wte_token_list *list, uint64_t i)
 {
     const uint64_t at = i ? list->end[i - 1] : 0;
-    const wte_bytes text = { list->text + at, list->end[i] - at };
+    const wte__bytes text = { list->text + at, list->end[i] - at };
     return text;
 }
 
@@ -106,7 +106,7 @@ uint64_t wte_token_list_count(const wte_token_list *list)
 const char *wte_token_list_text(const wte_token_list *list, uint64_t i, uint64_t *bytes)
 {
     const bool there = list && i < list->n;
-    const wte_bytes text = there ? wte__token_list_text(list, i) : (wte_bytes){ NULL, 0 };
+    const wte__bytes text = there ? wte__token_list_text(list, i) : (wte__bytes){ NULL, 0 };
     if (bytes) *bytes = text.size;
     return (const char *)text.data;
 }

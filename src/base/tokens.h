@@ -7,32 +7,32 @@
 #include "base/span.h"
 
 /* What a token is for; sentencepiece's numbers, which GGUF uses too. */
-typedef enum wte_token_tag {
+typedef enum wte__token_tag {
     WTE_TAG_NORMAL = 1,
     WTE_TAG_UNKNOWN = 2, /* stands for what no other token can spell */
     WTE_TAG_CONTROL = 3, /* never made from text: <s>, </s> */
     WTE_TAG_USER = 4,    /* added by people, matched whole */
     WTE_TAG_UNUSED = 5,  /* a row without a meaning, kept for later */
     WTE_TAG_BYTE = 6     /* one byte, as <0x0A> */
-} wte_token_tag;
+} wte__token_tag;
 
 /* How the texts are spelled, as far as the file itself says it. */
-typedef enum wte_token_form {
+typedef enum wte__token_form {
     WTE_FORM_GUESS = 0, /* it does not say */
     WTE_FORM_PLAIN,
     WTE_FORM_BYTE_LEVEL, /* GPT-2's byte alphabet */
     WTE_FORM_METASPACE,  /* U+2581 for a space */
     WTE_FORM_WORDPIECE   /* "##" before what continues a word */
-} wte_token_form;
+} wte__token_form;
 
 /* Owned by who holds it; texts lie one behind the other and are any bytes. */
 struct wte_token_list {
     const wte_allocator *allocator;
     uint64_t n;
-    wte_token_form form;
+    wte__token_form form;
     uint8_t *text;
     uint64_t *end;   /* of each text, in `text` */
-    uint8_t *tag;    /* wte_token_tag of each */
+    uint8_t *tag;    /* wte__token_tag of each */
     float *score;    /* of each; all 0 unless scored */
     bool scored;     /* the file gives scores */
     bool first_wins; /* a text that comes twice means the first one, as with word vectors */
@@ -45,10 +45,11 @@ void wte__token_list_init(wte_token_list *list, const wte_allocator *a);
 wte_status wte__token_list_reserve(wte_token_list *list, uint64_t tokens, uint64_t text_bytes,
                                    wte_error *err);
 /* A copy of the text, with a tag and score 0; list->n is its number plus one afterwards. */
-wte_status wte__token_list_add(wte_token_list *list, wte_bytes text, wte_token_tag tag,
+wte_status wte__token_list_add(wte_token_list *list, wte__bytes text, wte__token_tag tag,
                                wte_error *err);
 /* More text at the end of the last token. */
-wte_status wte__token_list_extend(wte_token_list *list, wte_bytes text, wte_error *err);
-wte_bytes wte__token_list_text(const wte_token_list *list, uint64_t i); /* i < n; data never NULL */
+wte_status wte__token_list_extend(wte_token_list *list, wte__bytes text, wte_error *err);
+wte__bytes wte__token_list_text(const wte_token_list *list,
+                                uint64_t i); /* i < n; data never NULL */
 void wte__token_list_clear(wte_token_list *list);
 #endif

@@ -31,7 +31,7 @@ static inline uint32_t wte__utf8_get(const uint8_t *p, uint64_t left, uint32_t *
 }
 
 /* Whether text is whole characters throughout. */
-static inline bool wte__utf8_valid(wte_bytes text)
+static inline bool wte__utf8_valid(wte__bytes text)
 {
     uint32_t code, n;
     for (uint64_t i = 0; i < text.size; i += n) {

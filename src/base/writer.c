@@ -18,7 +18,7 @@ wte_status wte_writer_create(const char *path, wte_writer **out, wte_error *err)
 {
     WTE_TRY(wte__need(out, "wte_writer_create: out", err));
     *out = NULL;
-    if (!path || !*path) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no file is named");
+    if (!path || !*path) return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "no file is named");
     wte_writer *w = wte__alloc_zeroed(NULL, sizeof *w);
     if (!w) return wte__no_memory(err, sizeof *w, path);
     wte_status status = wte__replace_begin(&w->replace, path, err);
@@ -30,7 +30,7 @@ wte_status wte_writer_create(const char *path, wte_writer **out, wte_error *err)
     return WTE_OK;
 }
 
-uint64_t wte_writer_sweep(const char *path)
+uint64_t wte_writer_remove_stale(const char *path)
 {
     return path && *path ? wte__replace_sweep(path) : 0;
 }
@@ -40,12 +40,12 @@ int wte_writer_fd(const wte_writer *w)
     return w ? w->replace.fd : -1;
 }
 
-wte_status wte_writer_put(wte_writer *w, const void *data, uint64_t bytes, wte_error *err)
+wte_status wte_writer_write(wte_writer *w, const void *data, uint64_t bytes, wte_error *err)
 {
-    WTE_TRY(wte__need(w, "wte_writer_put: the writer", err));
-    WTE_TRY(wte__need_array(data, bytes, 1, "wte_writer_put: data", err));
+    WTE_TRY(wte__need(w, "wte_writer_write: the writer", err));
+    WTE_TRY(wte__need_array(data, bytes, 1, "wte_writer_write: data", err));
     if (w->committed)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_writer_put: it is committed");
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_writer_write: it is committed");
     return wte__replace_write(&w->replace, data, bytes, err);
 }
 
@@ -54,7 +54,7 @@ wte_status wte_writer_commit(wte_writer *w, wte_error *err)
     WTE_TRY(wte__need(w, "wte_writer_commit: the writer", err));
     if (w->committed && w->replace.direct) return WTE_OK; /* several outputs may be one device */
     if (w->committed)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_writer_commit: it is committed");
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_writer_commit: it is committed");
     if (w->of_transaction)
         WTE_TRY(w->replace.direct ? WTE_OK : wte__replace_seal(&w->replace, err));
     else

@@ -37,7 +37,7 @@ wte_status wte__part_open(wte__part *part, const char *folder, wte_error *err)
     bool stays;
     WTE_TRY(wte__path_stays(part->path, folder, &stays, real, err));
     if (stays) return wte__file_open(&part->file, part->path, err);
-    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+    return wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX,
                      "%s: is a link to '%s', out of its folder and of its own blobs; a file of a "
                      "model in several must not lead elsewhere (copy it into the folder)",
                      wte__show_path(shown, part->path), wte__show_path(led, real));
@@ -52,19 +52,20 @@ wte_status wte__part_header(wte_file *f, wte__part *part, uint64_t bytes, wte_er
     return wte__file_read_at(&part->file, 0, part->header, bytes, part->path, err);
 }
 
-wte_status wte__entry_add(wte_file *f, const wte__entry *entry, const uint64_t *shape,
+wte_status wte__entry_add(wte_file *f, const wte__tensor_entry *entry, const uint64_t *shape,
                           wte_error *err)
 {
     void *entries = f->entries, *dims = f->dims;
     const size_t n_dims = entry->rank + (entry->flags & WTE__HAS_STORAGE ? 1u : 0u) +
                           (entry->flags & WTE__STRIDED ? entry->rank : 0u);
-    bool ok =
-        wte__grow(f->allocator, &entries, &f->entries_cap, f->n_entries + 1, sizeof(wte__entry));
+    bool ok = wte__grow(f->allocator, &entries, &f->entries_cap, f->n_entries + 1,
+                        sizeof(wte__tensor_entry));
     f->entries = entries;
     ok = ok && wte__grow(f->allocator, &dims, &f->dims_cap, f->n_dims + n_dims, sizeof(uint64_t));
     f->dims = dims;
-    if (!ok) return wte__no_memory(err, f->n_entries * sizeof(wte__entry), "the list of tensors");
-    wte__entry *added = &f->entries[f->n_entries++];
+    if (!ok)
+        return wte__no_memory(err, f->n_entries * sizeof(wte__tensor_entry), "the list of tensors");
+    wte__tensor_entry *added = &f->entries[f->n_entries++];
     *added = *entry;
     added->file = f;
     added->shape_at = (uint32_t)f->n_dims;
@@ -77,11 +78,13 @@ wte_status wte__vectors_add(wte_file *f, uint64_t rows, uint64_t dim, uint64_t f
 {
     static const char name[] = "vectors";
     const uint64_t shape[2] = { rows, dim };
-    const wte_bytes text = { (const uint8_t *)name, sizeof name - 1 };
+    const wte__bytes text = { (const uint8_t *)name, sizeof name - 1 };
     const uint64_t size = f->parts[0].file.size;
     uint64_t number = f->n_entries, bits;
     bool found;
-    wte__entry entry = { .name = name, .name_bytes = sizeof name - 1, .dtype = WTE_F32, .rank = 2 };
+    wte__tensor_entry entry = {
+        .name = name, .name_bytes = sizeof name - 1, .dtype = WTE_F32, .rank = 2
+    };
     entry.flags = WTE__MADE;
     entry.offset = first;
     entry.bytes = size - first;
@@ -113,8 +116,8 @@ bool wte__shape_bits(const uint64_t *shape, uint32_t rank, wte_dtype type, uint6
 {
     *bits = 0;
     uint64_t elements;
-    return wte_shape_bytes(shape, rank, 1, &elements) &&
-           wte_mul_u64(elements, wte_dtype_bits(type), bits);
+    return wte__shape_bytes(shape, rank, 1, &elements) &&
+           wte__mul_u64(elements, wte_dtype_bits(type), bits);
 }
 
 /* Merge from[lo, mid) and from[mid, hi) into to[lo, hi). */
@@ -195,11 +198,11 @@ const char *wte__nearest(const wte_file *f, const char *name, uint64_t bytes,
 {
     enum { SHOWN = 3 };
     uint32_t far[SHOWN] = { UINT32_MAX, UINT32_MAX, UINT32_MAX };
-    const wte__entry *best[SHOWN] = { NULL, NULL, NULL };
+    const wte__tensor_entry *best[SHOWN] = { NULL, NULL, NULL };
     out[0] = '\0';
     if (bytes == 0 || bytes > NEAREST_NAME) return out;
     for (size_t i = 0; i < f->n_listed && i < NEAREST_TENSORS; i++) {
-        const wte__entry *e = &f->entries[i];
+        const wte__tensor_entry *e = &f->entries[i];
         if (e->name_bytes > NEAREST_NAME) continue;
         uint32_t d = distance(name, (uint32_t)bytes, e->name, e->name_bytes);
         size_t k = SHOWN;

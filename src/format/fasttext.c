@@ -29,15 +29,16 @@ typedef struct header {
 
 wte__match wte__fasttext_match(const wte__head *head)
 {
-    wte_span s = wte_span_make(head->bytes, head->n);
-    return wte_span_u32le(&s) == WTE__FT_MAGIC && wte_span_ok(&s) ? WTE__MATCH_YES : WTE__MATCH_NO;
+    wte__span s = wte__span_make(head->bytes, head->n);
+    return wte__span_u32le(&s) == WTE__FT_MAGIC && wte__span_ok(&s) ? WTE__MATCH_YES
+                                                                    : WTE__MATCH_NO;
 }
 
 /* Rows ---------------------------------------------------------------------------------------- */
 
 /* As fastText does it: rows are added in f32, then the sum is multiplied by 1 / n in f32. A word
- * that is not known has no row of its own (WTE_NOWHERE). */
-static wte_status word_vector(const wte_file *f, uint64_t word, wte_bytes text, float *out,
+ * that is not known has no row of its own (WTE_NO_INDEX). */
+static wte_status word_vector(const wte_file *f, uint64_t word, wte__bytes text, float *out,
                               wte_error *err)
 {
     const wte__fasttext *t = f->made;
@@ -45,7 +46,7 @@ static wte_status word_vector(const wte_file *f, uint64_t word, wte_bytes text, 
     const bool end = text.size == 4 && memcmp(text.data, "</s>", 4) == 0;
     uint64_t n = 0, row;
     for (uint64_t i = 0; i < t->input.dim; i++) out[i] = 0;
-    if (word != WTE_NOWHERE) {
+    if (word != WTE_NO_INDEX) {
         WTE_TRY(wte__ft_matrix_add(&t->input, part, word, out, err));
         n = 1;
     }
@@ -63,12 +64,12 @@ static wte_status word_vector(const wte_file *f, uint64_t word, wte_bytes text, 
     return WTE_OK;
 }
 
-static bool is_vectors(const wte__entry *e)
+static bool is_vectors(const wte__tensor_entry *e)
 {
     return e == e->file->entries;
 }
 
-static wte_status read_row(const wte__entry *e, uint64_t row, float *out, wte_error *err)
+static wte_status read_row(const wte__tensor_entry *e, uint64_t row, float *out, wte_error *err)
 {
     const wte__fasttext *t = e->file->made;
     if (is_vectors(e))
@@ -80,7 +81,7 @@ static wte_status read_row(const wte__entry *e, uint64_t row, float *out, wte_er
 
 static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out, wte_error *err)
 {
-    const wte__entry *e = ctx;
+    const wte__tensor_entry *e = ctx;
     const uint64_t dim = e->file->dims[e->shape_at + 1];
     for (size_t i = 0; i < n; i++) WTE_TRY(read_row(e, ids[i], (float *)out + i * dim, err));
     return WTE_OK;
@@ -88,21 +89,21 @@ static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out,
 
 static wte_status read_block(void *ctx, uint64_t first, size_t n, void *out, wte_error *err)
 {
-    const wte__entry *e = ctx;
+    const wte__tensor_entry *e = ctx;
     const uint64_t dim = e->file->dims[e->shape_at + 1];
     for (size_t i = 0; i < n; i++) WTE_TRY(read_row(e, first + i, (float *)out + i * dim, err));
     return WTE_OK;
 }
 
-static wte_status make_rows(const wte__entry *e, wte_rows *out, wte_error *err)
+static wte_status make_rows(const wte__tensor_entry *e, wte_row_source *out, wte_error *err)
 {
     const uint64_t *shape = e->file->dims + e->shape_at;
-    const wte_rows rows = { .rows = shape[0],
-                            .cols = shape[1],
-                            .dtype = WTE_F32,
-                            .read_rows = read_rows,
-                            .read_block = read_block,
-                            .ctx = (void *)(uintptr_t)e };
+    const wte_row_source rows = { .rows = shape[0],
+                                  .cols = shape[1],
+                                  .dtype = WTE_F32,
+                                  .read_rows = read_rows,
+                                  .read_block = read_block,
+                                  .ctx = (void *)(uintptr_t)e };
     (void)err;
     *out = rows;
     return WTE_OK;
@@ -152,9 +153,9 @@ static int64_t signed_of(uint64_t bits)
     return value;
 }
 
-static int32_t take_i32(wte_span *s)
+static int32_t take_i32(wte__span *s)
 {
-    const uint32_t bits = wte_span_u32le(s);
+    const uint32_t bits = wte__span_u32le(s);
     int32_t value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -209,13 +210,13 @@ static wte_status check_header(const reader *r)
 static void take_sizes(header *h, const uint8_t *raw, uint32_t more)
 {
     const size_t at = (size_t)2 * 4 + (size_t)WTE__FT_ARGS * 4 + more;
-    wte_span s = wte_span_make(raw + at, WTE__FT_HEAD_BYTES + FLORET_BYTES - at);
-    (void)wte_span_u64le(&s); /* sampling threshold */
+    wte__span s = wte__span_make(raw + at, WTE__FT_HEAD_BYTES + FLORET_BYTES - at);
+    (void)wte__span_u64le(&s); /* sampling threshold */
     h->entries = take_i32(&s);
     h->words = take_i32(&s);
     h->labels = take_i32(&s);
-    h->tokens = signed_of(wte_span_u64le(&s));
-    h->pruned = signed_of(wte_span_u64le(&s));
+    h->tokens = signed_of(wte__span_u64le(&s));
+    h->pruned = signed_of(wte__span_u64le(&s));
     h->more = more;
 }
 
@@ -230,7 +231,7 @@ static bool sizes_agree(const header *h)
 static void look_for_floret(header *h, const uint8_t *raw)
 {
     const header before = *h;
-    wte_span s = wte_span_make(raw + (size_t)(WTE__FT_ARGS + 1) * 4, 12);
+    wte__span s = wte__span_make(raw + (size_t)(WTE__FT_ARGS + 1) * 4, 12);
     const int32_t mode = take_i32(&s), hashes = take_i32(&s), update = take_i32(&s);
     if (sizes_agree(h) || mode < FLORET_AS_FASTTEXT || mode > FLORET_HASHED || hashes < 1 ||
         hashes > 4)
@@ -253,9 +254,9 @@ static wte_status read_header(reader *r)
     const size_t n = r->window.end < sizeof raw ? (size_t)r->window.end : sizeof raw;
     if (n < WTE__FT_HEAD_BYTES) return ends(r, "its header");
     WTE_TRY(wte__file_read_at(&part->file, 0, raw, n, part->path, r->err));
-    wte_span s = wte_span_make(raw, WTE__FT_HEAD_BYTES);
-    (void)wte_span_u32le(&s); /* the magic number */
-    h->version = wte_span_u32le(&s);
+    wte__span s = wte__span_make(raw, WTE__FT_HEAD_BYTES);
+    (void)wte__span_u32le(&s); /* the magic number */
+    h->version = wte__span_u32le(&s);
     for (size_t i = 0; i < WTE__FT_ARGS; i++) h->arg[i] = take_i32(&s);
     take_sizes(h, raw, 0);
     if (n == sizeof raw) look_for_floret(h, raw);
@@ -280,9 +281,9 @@ static wte_status read_entry(reader *r, int32_t i)
                          "%s: fastText: entry %" PRId32 ", at byte %" PRIu64
                          ", has more than %u bytes of text",
                          r->f->path, i, r->at, WTE_LIMIT_TOKEN_TEXT);
-    const wte_bytes text = { p, (uint64_t)(end - p) };
-    wte_span s = wte_span_make(end + 1, WTE__FT_ENTRY_BYTES - 1);
-    const int64_t count = signed_of(wte_span_u64le(&s));
+    const wte__bytes text = { p, (uint64_t)(end - p) };
+    wte__span s = wte__span_make(end + 1, WTE__FT_ENTRY_BYTES - 1);
+    const int64_t count = signed_of(wte__span_u64le(&s));
     const uint8_t kind = end[WTE__FT_ENTRY_BYTES - 1];
     if (kind != (i >= r->h.words))
         return wte__fail(r->err, WTE_E_FORMAT, r->at + text.size + WTE__FT_ENTRY_BYTES - 1,
@@ -310,7 +311,7 @@ static wte_status read_kept(reader *r)
         const uint8_t *p;
         size_t left;
         WTE_TRY(wte__window_see(&r->window, r->at, 8, &p, &left, r->err));
-        wte_span s = wte_span_make(p, 8);
+        wte__span s = wte__span_make(p, 8);
         rule->kept[i].bucket = take_i32(&s);
         rule->kept[i].row = take_i32(&s);
         if (rule->kept[i].row < 0)
@@ -388,12 +389,12 @@ static wte_status read_matrices(reader *r)
 static wte_status add_matrix(const reader *r, const wte__ft_matrix *m)
 {
     const uint64_t shape[2] = { m->rows, m->dim };
-    wte__entry e = { .name = m->name, .dtype = WTE_F32, .rank = 2 };
+    wte__tensor_entry e = { .name = m->name, .dtype = WTE_F32, .rank = 2 };
     e.name_bytes = (uint32_t)strlen(m->name);
     e.flags = m->quantised ? WTE__MADE : 0;
     e.offset = m->quantised ? m->at : m->data_at;
     e.bytes = m->at + m->bytes - e.offset;
-    const wte_bytes text = { (const uint8_t *)m->name, e.name_bytes };
+    const wte__bytes text = { (const uint8_t *)m->name, e.name_bytes };
     uint64_t number = r->f->n_entries, bits;
     bool found;
     if (!wte__shape_bits(shape, 2, WTE_F32, &bits))
@@ -459,7 +460,7 @@ static wte_status need_fasttext(const wte_file *f, wte_error *err)
 {
     WTE_TRY(wte__need(f, "wte_file_fasttext: f", err));
     if (f->format == WTE_FORMAT_FASTTEXT) return WTE_OK;
-    return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                      "%s: is %s, which holds no n-grams: fastText's own files do", f->path,
                      wte_format_name(f->format));
 }
@@ -483,12 +484,12 @@ wte_status wte_file_fasttext(const wte_file *f, wte_fasttext_info *out, wte_erro
     return WTE_OK;
 }
 
-wte_status wte_file_unknown_word(const wte_file *f, const char *word, uint64_t bytes, float *out,
-                                 wte_error *err)
+wte_status wte_fasttext_oov_vector(const wte_file *f, const char *word, uint64_t bytes, float *out,
+                                   wte_error *err)
 {
-    WTE_TRY(wte__need(out, "wte_file_unknown_word: out", err));
+    WTE_TRY(wte__need(out, "wte_fasttext_oov_vector: out", err));
     WTE_TRY(need_fasttext(f, err));
-    WTE_TRY(wte__need_array(word, bytes, 1, "wte_file_unknown_word: word", err));
-    const wte_bytes text = { (const uint8_t *)(bytes ? word : ""), bytes };
-    return word_vector(f, WTE_NOWHERE, text, out, err);
+    WTE_TRY(wte__need_array(word, bytes, 1, "wte_fasttext_oov_vector: word", err));
+    const wte__bytes text = { (const uint8_t *)(bytes ? word : ""), bytes };
+    return word_vector(f, WTE_NO_INDEX, text, out, err);
 }

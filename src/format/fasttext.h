@@ -50,12 +50,12 @@ typedef struct wte__ngram_rule {
 /* The rows of all n-grams of "<word>", in fastText's order; any text has some, known or not. */
 typedef struct wte__ngrams {
     const wte__ngram_rule *rule;
-    wte_bytes word;
+    wte__bytes word;
     uint64_t begin, end; /* of the n-gram at hand, in the word with its brackets */
     uint32_t length;     /* characters of it */
     uint32_t hash;
 } wte__ngrams;
-void wte__ngrams_start(wte__ngrams *it, const wte__ngram_rule *rule, wte_bytes word);
+void wte__ngrams_start(wte__ngrams *it, const wte__ngram_rule *rule, wte__bytes word);
 bool wte__ngrams_next(wte__ngrams *it, uint64_t *row);
 /* Sorts the pairs; of several for one bucket the last counts. False = out of memory. */
 bool wte__ngram_rule_settle(wte__ngram_rule *rule, const wte_allocator *a);
@@ -95,9 +95,9 @@ wte_status wte__ft_matrix_add(const wte__ft_matrix *m, const wte__part *part, ui
 typedef struct wte__fasttext_model {
     const wte_token_list *words;
     const uint64_t *counts;
-    uint64_t tokens; /* words of the text */
-    wte_rows input;  /* words, then buckets of n-grams; f32 in memory, as the other */
-    wte_rows output; /* words, or the inner nodes of the tree */
+    uint64_t tokens;       /* words of the text */
+    wte_row_source input;  /* words, then buckets of n-grams; f32 in memory, as the other */
+    wte_row_source output; /* words, or the inner nodes of the tree */
     uint64_t min_n, max_n, buckets; /* 0: no n-grams */
     bool tree, cbow;
     /* how it was made, for people */

@@ -37,9 +37,9 @@ static wte_status take_sizes(reader *r, uint64_t *out, size_t n, uint32_t bytes)
     uint8_t raw[4 * 8];
     const uint64_t begin = r->at;
     WTE_TRY(take(r, raw, (uint64_t)n * bytes));
-    wte_span s = wte_span_make(raw, (uint64_t)n * bytes);
+    wte__span s = wte__span_make(raw, (uint64_t)n * bytes);
     for (size_t i = 0; i < n; i++) {
-        out[i] = bytes == 8 ? wte_span_u64le(&s) : wte_span_u32le(&s);
+        out[i] = bytes == 8 ? wte__span_u64le(&s) : wte__span_u32le(&s);
         if (out[i] >> (8 * bytes - 1))
             return wte__fail(r->err, WTE_E_FORMAT, begin + i * bytes,
                              "%s: fastText: the %s matrix has a negative size at byte %" PRIu64,
@@ -67,8 +67,8 @@ static wte_status read_product(reader *r, wte__product *p, uint64_t dim)
     uint64_t s[4], whole;
     WTE_TRY(take_sizes(r, s, 4, 4));
     if (s[0] != dim) return refuse(r, begin, "codes of width", s[0], dim);
-    const bool fits = s[1] > 0 && s[3] > 0 && s[3] <= s[2] && wte_mul_u64(s[1] - 1, s[2], &whole) &&
-                      whole + s[3] == dim;
+    const bool fits = s[1] > 0 && s[3] > 0 && s[3] <= s[2] &&
+                      wte__mul_u64(s[1] - 1, s[2], &whole) && whole + s[3] == dim;
     if (!fits)
         return wte__fail(r->err, WTE_E_FORMAT, begin + 4,
                          "%s: fastText: the %s matrix is cut into %" PRIu64 " parts of %" PRIu64
@@ -103,7 +103,7 @@ static wte_status read_quantised(reader *r, wte__ft_matrix *m)
     WTE_TRY(take(r, NULL, code_bytes));
     WTE_TRY(read_product(r, &m->codes, m->dim));
     uint64_t need;
-    if (!wte_mul_u64(m->rows, m->codes.parts, &need) || need != code_bytes)
+    if (!wte__mul_u64(m->rows, m->codes.parts, &need) || need != code_bytes)
         return refuse(r, codes_at, "bytes of codes", code_bytes, need);
     if (!m->normed) return WTE_OK;
     m->norm_at = r->at;
@@ -119,7 +119,7 @@ static wte_status read_dense(reader *r, wte__ft_matrix *m)
     m->rows = size[0];
     m->dim = size[1];
     m->data_at = r->at;
-    if (!wte_mul_u64(m->rows, m->dim, &numbers) || !wte_mul_u64(numbers, sizeof(float), &bytes))
+    if (!wte__mul_u64(m->rows, m->dim, &numbers) || !wte__mul_u64(numbers, sizeof(float), &bytes))
         return wte__fail(r->err, WTE_E_FORMAT, begin,
                          "%s: fastText: the %s matrix has %" PRIu64 " x %" PRIu64
                          " numbers, more than 64 bits can count",

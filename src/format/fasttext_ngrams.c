@@ -16,7 +16,7 @@ static bool continues(const wte__ngrams *it, uint64_t i)
 #define HASH_START UINT32_C(2166136261)
 #define HASH_PRIME UINT32_C(16777619)
 
-void wte__ngrams_start(wte__ngrams *it, const wte__ngram_rule *rule, wte_bytes word)
+void wte__ngrams_start(wte__ngrams *it, const wte__ngram_rule *rule, wte__bytes word)
 {
     const wte__ngrams first = { rule, word, 0, 0, 0, HASH_START };
     *it = first;

@@ -24,12 +24,12 @@ typedef struct output {
 
 /* Checking ------------------------------------------------------------------------------------ */
 
-static wte_status check_matrix(const char *path, const char *name, const wte_rows *rows,
+static wte_status check_matrix(const char *path, const char *name, const wte_row_source *rows,
                                uint64_t must, uint64_t dim, wte_error *err)
 {
-    WTE_TRY(wte_rows_check(rows, err));
+    WTE_TRY(wte_check_rows(rows, err));
     if (rows->rows != must || rows->cols != dim || rows->dtype != WTE_F32 || !rows->data)
-        return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_SHAPE, WTE_NO_INDEX,
                          "%s: fastText: the %s matrix is %" PRIu64 " x %" PRIu64 " %s, but %" PRIu64
                          " x %" PRIu64 " f32 in memory is written",
                          path, name, rows->rows, rows->cols, wte_dtype_name(rows->dtype), must,
@@ -41,7 +41,7 @@ static wte_status check_words(const char *path, const wte__fasttext_model *m, wt
 {
     char shown[WTE__NAME_SHOWN];
     for (uint64_t i = 0; i < m->words->n; i++) {
-        const wte_bytes text = wte__token_list_text(m->words, i);
+        const wte__bytes text = wte__token_list_text(m->words, i);
         if (memchr(text.data, '\0', (size_t)text.size))
             return wte__fail(err, WTE_E_UNSUPPORTED, i,
                              "%s: fastText: word %" PRIu64
@@ -74,7 +74,7 @@ static wte_status check_repeats(const char *path, const wte__fasttext_model *m, 
     if (!wte__names_reserve(&names, m->words->n))
         status = wte__no_memory(err, m->words->n * 24, "a set of words");
     for (uint64_t i = 0; i < m->words->n && status == WTE_OK; i++) {
-        const wte_bytes text = wte__token_list_text(m->words, i);
+        const wte__bytes text = wte__token_list_text(m->words, i);
         uint64_t first = i;
         bool found;
         if (!wte__names_add(&names, text, &first, &found))
@@ -93,13 +93,13 @@ wte_status wte__fasttext_check(const char *path, const wte__fasttext_model *m, w
 {
     const uint64_t words = m->words->n, rows = words + m->buckets;
     if (m->buckets > INT32_MAX || words > INT32_MAX || rows > INT32_MAX)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%s: fastText: %" PRIu64 " words and %" PRIu64
                          " buckets, but rows are numbered below 2^31",
                          path, words, m->buckets);
     if (words < 2 || m->input.cols > INT32_MAX || m->max_n > WTE_LIMIT_NGRAM ||
         (m->max_n > 0) != (m->buckets > 0))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: fastText: %" PRIu64 " words of %" PRIu64
                          " numbers, n-grams of %" PRIu64 " characters in %" PRIu64 " buckets",
                          path, words, m->input.cols, m->max_n, m->buckets);
@@ -115,7 +115,7 @@ static wte_status flush(output *o, wte_error *err)
 {
     const size_t n = o->n;
     o->n = 0;
-    return wte_writer_put(o->to, o->buffer, n, err);
+    return wte_writer_write(o->to, o->buffer, n, err);
 }
 
 static wte_status put(output *o, const void *data, size_t n, wte_error *err)
@@ -180,7 +180,7 @@ static wte_status put_header(output *o, wte_error *err)
 static wte_status put_dictionary(output *o, wte_error *err)
 {
     for (uint64_t i = 0; i < o->m->words->n; i++) {
-        const wte_bytes text = wte__token_list_text(o->m->words, i);
+        const wte__bytes text = wte__token_list_text(o->m->words, i);
         WTE_TRY(put(o, text.data, (size_t)text.size, err));
         WTE_TRY(put_number(o, 0, 1, err));
         WTE_TRY(put_number(o, o->m->counts[i], 8, err));
@@ -198,7 +198,7 @@ static wte_status report(const output *o, wte_error *err)
 }
 
 /* "Not quantised", the shape, the numbers; rows that are not there are zeros. */
-static wte_status put_matrix(output *o, const wte_rows *rows, uint64_t count, wte_error *err)
+static wte_status put_matrix(output *o, const wte_row_source *rows, uint64_t count, wte_error *err)
 {
     const uint64_t row_bytes = rows->cols * sizeof(float);
     const uint64_t per = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1;
@@ -207,7 +207,7 @@ static wte_status put_matrix(output *o, const wte_rows *rows, uint64_t count, wt
     WTE_TRY(put_number(o, rows->cols, 8, err));
     WTE_TRY(flush(o, err));
     for (uint64_t at = 0; at < rows->rows; at += per) {
-        wte_rows piece = *rows;
+        wte_row_source piece = *rows;
         piece.rows = rows->rows - at < per ? rows->rows - at : per;
         piece.data = (const uint8_t *)rows->data + at * rows->row_bytes;
         const uint64_t shape[2] = { piece.rows, piece.cols };
@@ -236,9 +236,9 @@ static bool count_bytes(const wte__fasttext_model *m, uint64_t *bytes)
     const uint64_t words = m->words->n, rows = m->input.rows + words;
     uint64_t text = 0, numbers;
     for (uint64_t i = 0; i < words; i++) text += wte__token_list_text(m->words, i).size;
-    return wte_mul_u64(rows, m->input.cols * sizeof(float), &numbers) &&
-           wte_add_u64(numbers, text + words * WTE__FT_ENTRY_BYTES, bytes) &&
-           wte_add_u64(*bytes, WTE__FT_HEAD_BYTES + 2 * MATRIX_HEAD_BYTES, bytes);
+    return wte__mul_u64(rows, m->input.cols * sizeof(float), &numbers) &&
+           wte__add_u64(numbers, text + words * WTE__FT_ENTRY_BYTES, bytes) &&
+           wte__add_u64(*bytes, WTE__FT_HEAD_BYTES + 2 * MATRIX_HEAD_BYTES, bytes);
 }
 
 wte_status wte__fasttext_write(wte_writer *to, const wte__fasttext_model *m, wte_error *err)
@@ -254,7 +254,7 @@ wte_status wte__fasttext_write(wte_writer *to, const wte__fasttext_model *m, wte
     o->done = 0;
     wte_status status = WTE_OK;
     if (!count_bytes(m, &o->total))
-        status = wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%s: fastText: over 2^64 bytes", path);
+        status = wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX, "%s: fastText: over 2^64 bytes", path);
     if (status == WTE_OK) status = put_all(o, err);
     wte__free(NULL, o, sizeof *o);
     return status;

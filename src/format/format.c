@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "format/gguf.h"
 #include "format/gz.h"
-#include "format/parts.h"
+#include "format/parallel.h"
 
 static const struct {
     wte_format format;
@@ -36,8 +36,8 @@ static const struct {
     { WTE_FORMAT_SAFETENSORS_INDEX, "safetensors index", wte__shards_match, wte__shards_read },
     { WTE_FORMAT_TORCH_INDEX, "PyTorch index", wte__shards_match, wte__shards_read },
     /* and parts from their names: each alone is a checkpoint */
-    { WTE_FORMAT_TORCH_PARTS, "PyTorch parts", wte__torch_match, wte__torch_read },
-    { WTE_FORMAT_SAFETENSORS_PARTS, "safetensors parts", wte__safetensors_match,
+    { WTE_FORMAT_TORCH_PARALLEL, "PyTorch parts", wte__torch_match, wte__torch_read },
+    { WTE_FORMAT_SAFETENSORS_PARALLEL, "safetensors parts", wte__safetensors_match,
       wte__safetensors_read },
 };
 #define N_FORMATS (sizeof formats / sizeof formats[0])
@@ -120,7 +120,7 @@ static wte_status create(const char *path, const wte_file_options *opt, wte_file
     WTE_TRY(wte__options(&options, sizeof options, opt, err));
     WTE_TRY(wte__need_functions(options.allocator, options.progress, err));
     if (options.shards && !options.shards->fault)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "the watch of shards has no function");
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "the watch of shards has no function");
     wte_text_options text = WTE_TEXT_OPTIONS_INIT;
     WTE_TRY(wte__options(&text, sizeof text, options.text, err));
     wte_file *f = wte__alloc_zeroed(options.allocator, sizeof *f);
@@ -159,15 +159,15 @@ wte_status wte_file_open(const char *path, const wte_file_options *opt, wte_file
                          wte_error *err)
 {
     wte_file *f;
-    if (!out) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_file_open: out is NULL");
+    if (!out) return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_file_open: out is NULL");
     *out = NULL;
-    if (!path) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_file_open: path is NULL");
+    if (!path) return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_file_open: path is NULL");
     WTE_TRY(create(path, opt, &f, err));
     wte_status status = wte__file_open(&f->parts[0].file, path, err);
     bool parts = false;
-    if (status == WTE_OK) status = wte__parts_read(f, &parts, err);
+    if (status == WTE_OK) status = wte__parallel_read(f, &parts, err);
     if (status == WTE_OK && !parts) status = read_content(f, err);
-    if (status == WTE_OK && !parts) status = wte__parts_alone(f, err);
+    if (status == WTE_OK && !parts) status = wte__parallel_alone(f, err);
     if (status != WTE_OK) {
         wte_file_free(f);
         return status;
@@ -183,10 +183,10 @@ wte_status wte_file_open_memory(const void *data, uint64_t bytes, const char *na
 {
     wte_file *f;
     if (!out)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_file_open_memory: out is NULL");
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_file_open_memory: out is NULL");
     *out = NULL;
     if (!data && bytes)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_file_open_memory: data is NULL");
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_file_open_memory: data is NULL");
     WTE_TRY(wte__holds(bytes, 1, "wte_file_open_memory: data", err));
     WTE_TRY(create(name ? name : "memory", opt, &f, err));
     f->memory = true;
@@ -239,19 +239,19 @@ wte_format wte_file_format(const wte_file *f)
     return f ? f->format : WTE_FORMAT_UNKNOWN;
 }
 
-uint64_t wte_file_tensors(const wte_file *f)
+uint64_t wte_file_n_tensors(const wte_file *f)
 {
     return f ? f->n_listed : 0;
 }
 
-uint64_t wte_file_strays(const wte_file *f)
+uint64_t wte_file_n_unlisted_tensors(const wte_file *f)
 {
     return f ? f->n_entries - f->n_listed : 0;
 }
 
 /* The distance in elements between neighbours of each dimension. A tensor of no element may have
  * dimensions whose product overflows; its strides mean nothing. */
-void wte__entry_strides(const wte__entry *e, uint64_t *stride)
+void wte__entry_strides(const wte__tensor_entry *e, uint64_t *stride)
 {
     if (e->rank == 0) return; /* there may be no dims at all */
     const uint64_t *shape = e->file->dims + e->shape_at;
@@ -268,7 +268,7 @@ void wte__entry_strides(const wte__entry *e, uint64_t *stride)
     }
 }
 
-static void describe(const wte_file *f, const wte__entry *e, wte_tensor *out)
+static void describe(const wte_file *f, const wte__tensor_entry *e, wte_tensor *out)
 {
     memset(out, 0, sizeof *out);
     out->name = e->name;
@@ -278,15 +278,15 @@ static void describe(const wte_file *f, const wte__entry *e, wte_tensor *out)
     if (e->rank) memcpy(out->shape, f->dims + e->shape_at, e->rank * sizeof out->shape[0]);
     out->bytes = e->bytes;
     out->offset = e->offset;
-    out->part = e->part;
+    out->shard = e->part;
     out->column_major = (e->flags & WTE__COLUMN_MAJOR) != 0;
     out->big_endian = (e->flags & WTE__BIG_ENDIAN) != 0;
     out->block = (wte_block_type)e->block;
     out->foreign_type = wte__gguf_foreign_type(e);
-    out->made = (e->flags & WTE__MADE) != 0;
+    out->derived = (e->flags & WTE__MADE) != 0;
     out->strided = (e->flags & WTE__STRIDED) != 0;
-    out->unpacked = f->parts[e->part].unpacked;
-    out->storage = e->flags & WTE__HAS_STORAGE ? f->dims[e->shape_at + e->rank] : WTE_NOWHERE;
+    out->decompressed = f->parts[e->part].unpacked;
+    out->storage = e->flags & WTE__HAS_STORAGE ? f->dims[e->shape_at + e->rank] : WTE_NO_INDEX;
     wte__entry_strides(e, out->stride);
 }
 
@@ -307,11 +307,11 @@ wte_status wte_file_tensor(const wte_file *f, uint64_t i, wte_tensor *out, wte_e
     return WTE_OK;
 }
 
-wte_status wte_file_stray(const wte_file *f, uint64_t i, wte_tensor *out, wte_error *err)
+wte_status wte_file_unlisted_tensor(const wte_file *f, uint64_t i, wte_tensor *out, wte_error *err)
 {
-    WTE_TRY(wte__need_out(out, sizeof *out, "wte_file_stray: out", err));
-    WTE_TRY(wte__need(f, "wte_file_stray: the file", err));
-    WTE_TRY(check_number(f, i, wte_file_strays(f), err));
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_file_unlisted_tensor: out", err));
+    WTE_TRY(wte__need(f, "wte_file_unlisted_tensor: the file", err));
+    WTE_TRY(check_number(f, i, wte_file_n_unlisted_tensors(f), err));
     describe(f, &f->entries[f->n_listed + i], out);
     return WTE_OK;
 }
@@ -319,7 +319,7 @@ wte_status wte_file_stray(const wte_file *f, uint64_t i, wte_tensor *out, wte_er
 wte_status wte_file_find(const wte_file *f, const char *name, uint64_t name_bytes, uint64_t *i,
                          wte_error *err)
 {
-    const wte_bytes text = { (const uint8_t *)name, name_bytes };
+    const wte__bytes text = { (const uint8_t *)name, name_bytes };
     WTE_TRY(wte__need(i, "wte_file_find: i", err));
     *i = 0;
     WTE_TRY(wte__need(f, "wte_file_find: the file", err));
@@ -327,29 +327,29 @@ wte_status wte_file_find(const wte_file *f, const char *name, uint64_t name_byte
     if (wte__names_find(&f->names, text, i)) return WTE_OK;
     if (!err) return WTE_E_NOT_FOUND; /* near names are looked for among all: a message's worth */
     char shown[WTE__NAME_SHOWN], nearest[WTE__NEAREST_TEXT];
-    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: has no tensor '%s'%s", f->path,
+    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NO_INDEX, "%s: has no tensor '%s'%s", f->path,
                      wte__show(shown, name, name_bytes),
                      wte__nearest(f, name, name_bytes, nearest));
 }
 
-wte_status wte_file_rows(const wte_file *f, uint64_t i, wte_rows *out, wte_error *err)
+wte_status wte_file_row_source(const wte_file *f, uint64_t i, wte_row_source *out, wte_error *err)
 {
-    WTE_TRY(wte__need_out(out, sizeof *out, "wte_file_rows: out", err));
-    WTE_TRY(wte__need(f, "wte_file_rows: the file", err));
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_file_row_source: out", err));
+    WTE_TRY(wte__need(f, "wte_file_row_source: the file", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
     return wte__entry_rows(&f->entries[i], out, err);
 }
 
-wte_status wte_file_row_place(const wte_file *f, uint64_t i, uint64_t row, uint64_t *offset,
-                              uint64_t *bytes, wte_error *err)
+wte_status wte_file_row_offset(const wte_file *f, uint64_t i, uint64_t row, uint64_t *offset,
+                               uint64_t *bytes, wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
-    wte_rows rows;
+    wte_row_source rows;
     if (bytes) *bytes = 0;
-    WTE_TRY(wte__need_out(offset, sizeof *offset, "wte_file_row_place: offset", err));
-    WTE_TRY(wte__need(bytes, "wte_file_row_place: bytes", err));
-    WTE_TRY(wte_file_rows(f, i, &rows, err));
-    const wte__entry *e = &f->entries[i];
+    WTE_TRY(wte__need_out(offset, sizeof *offset, "wte_file_row_offset: offset", err));
+    WTE_TRY(wte__need(bytes, "wte_file_row_offset: bytes", err));
+    WTE_TRY(wte_file_row_source(f, i, &rows, err));
+    const wte__tensor_entry *e = &f->entries[i];
     if (row >= rows.rows)
         return wte__fail(err, WTE_E_RANGE, row,
                          "%s: row %" PRIu64 ", but tensor '%s' has %" PRIu64 " rows", f->path, row,
@@ -357,11 +357,11 @@ wte_status wte_file_row_place(const wte_file *f, uint64_t i, uint64_t row, uint6
     return wte__entry_place(e, &rows, row, offset, bytes, err);
 }
 
-uint32_t wte_file_row_part(const wte_file *f, uint64_t i, uint64_t row)
+uint32_t wte_file_row_shard(const wte_file *f, uint64_t i, uint64_t row)
 {
-    wte_rows rows;
+    wte_row_source rows;
     if (!f || i >= f->n_listed) return 0;
-    const wte__entry *e = &f->entries[i];
+    const wte__tensor_entry *e = &f->entries[i];
     const bool spread = (e->flags & WTE__MADE) && f->maker->part;
     if (!spread || wte__entry_rows(e, &rows, NULL) != WTE_OK || row >= rows.rows) return e->part;
     return f->maker->part(e, row);
@@ -373,7 +373,7 @@ wte_status wte_file_read(const wte_file *f, uint64_t i, uint64_t at, void *out, 
     WTE_TRY(wte__need(f, "wte_file_read: the file", err));
     if (n) WTE_TRY(wte__need(out, "wte_file_read: out", err));
     WTE_TRY(check_number(f, i, f->n_listed, err));
-    const wte__entry *e = &f->entries[i];
+    const wte__tensor_entry *e = &f->entries[i];
     const wte__part *part = &f->parts[e->part];
     char shown[WTE__NAME_SHOWN];
     if (at > e->bytes || n > e->bytes - at)
@@ -395,25 +395,25 @@ wte_status wte_file_tokens(const wte_file *f, const wte_token_list **out, wte_er
     const wte_error *why = wte__gguf_no_tokens(f);
     if (why && err) *err = *why;
     if (why) return (wte_status)why->status;
-    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: lists no tokens", f->path);
+    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NO_INDEX, "%s: lists no tokens", f->path);
 }
 
-uint32_t wte_file_parts(const wte_file *f)
+uint32_t wte_file_n_shards(const wte_file *f)
 {
     return f ? (uint32_t)f->n_parts : 0;
 }
 
-uint32_t wte_file_part_of(const wte_file *f, uint32_t part)
+uint32_t wte_file_shard_of(const wte_file *f, uint32_t part)
 {
     return f && part < f->n_parts ? f->parts[part].of : part;
 }
 
-const char *wte_file_part_path(const wte_file *f, uint32_t part)
+const char *wte_file_shard_path(const wte_file *f, uint32_t part)
 {
     return f && part < f->n_parts ? f->parts[part].path : NULL;
 }
 
-uint64_t wte_file_part_bytes(const wte_file *f, uint32_t part)
+uint64_t wte_file_shard_bytes(const wte_file *f, uint32_t part)
 {
     return f && part < f->n_parts ? f->parts[part].file.size : 0;
 }

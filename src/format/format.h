@@ -17,7 +17,7 @@
 #define WTE__HAS_STORAGE  4u /* dims hold the storage's number behind the shape */
 #define WTE__STRIDED      8u /* and the strides, in elements, behind that */
 
-typedef struct wte__entry {
+typedef struct wte__tensor_entry {
     const wte_file *file; /* so that an entry alone can be the context of a row source */
     const char *name;
     uint64_t offset, bytes; /* in the part's file */
@@ -26,22 +26,23 @@ typedef struct wte__entry {
     uint16_t part;
     uint8_t dtype, rank, flags;
     uint8_t block; /* wte_block_type; dtype is none then */
-} wte__entry;
+} wte__tensor_entry;
 
 /* Rows that are made by the format's own code from what is stored: text, packed records, sums,
  * pieces in several parts. */
 #define WTE__MADE    16u
 #define WTE__FOREIGN 32u /* GGUF: of a type that is not read here; dtype and block are none */
 typedef struct wte__maker {
-    wte_status (*rows)(const wte__entry *e, wte_rows *out, wte_error *err);
+    wte_status (*rows)(const wte__tensor_entry *e, wte_row_source *out, wte_error *err);
     /* Where the bytes lie that a row (< rows) is made of; NULL: in several places. */
-    wte_status (*place)(const wte__entry *e, uint64_t row, uint64_t *offset, uint64_t *bytes,
+    wte_status (*place)(const wte__tensor_entry *e, uint64_t row, uint64_t *offset, uint64_t *bytes,
                         wte_error *err);
     void (*release)(wte_file *f); /* frees f->made; also of a file that was not read to its end */
     /* Of tensors that lie in several parts: the part that a row (< rows) is in, and bytes (that are
      * there) as stored. NULL: all is in the entry's own part. */
-    uint32_t (*part)(const wte__entry *e, uint64_t row);
-    wte_status (*read)(const wte__entry *e, uint64_t at, void *out, uint64_t n, wte_error *err);
+    uint32_t (*part)(const wte__tensor_entry *e, uint64_t row);
+    wte_status (*read)(const wte__tensor_entry *e, uint64_t at, void *out, uint64_t n,
+                       wte_error *err);
 } wte__maker;
 
 typedef struct wte__part {
@@ -62,7 +63,7 @@ struct wte_file {
     const wte_allocator *allocator;
     uint64_t max_header_bytes;               /* 0 = the format's own */
     uint64_t max_expansion, max_cache_bytes; /* 0 = the limits' */
-    const wte_shard_watch *shards;           /* while it is opened */
+    const wte_shard_callback *shards;        /* while it is opened */
     bool copy, memory, no_cache;
     const wte_progress *progress; /* while it is opened, else NULL */
     wte_text_options text_wish;   /* how a text table is to be read */
@@ -72,7 +73,7 @@ struct wte_file {
     size_t n_parts, parts_cap;
     char *text; /* of an index file; names point into it */
     size_t text_bytes;
-    wte__entry *entries; /* first those that are listed, in order of data; then the strays */
+    wte__tensor_entry *entries; /* first those that are listed, in order of data; then the strays */
     size_t n_entries, entries_cap, n_listed;
     uint64_t *dims;
     size_t n_dims, dims_cap;
@@ -126,13 +127,13 @@ wte__part *wte__part_add(wte_file *f, const char *path);
 wte_status wte__part_header(wte_file *f, wte__part *part, uint64_t bytes, wte_error *err);
 /* Appends a tensor; `file` and `shape_at` are filled in here. `shape` goes on with what the flags
  * say: the storage's number, the strides. */
-wte_status wte__entry_add(wte_file *f, const wte__entry *entry, const uint64_t *shape,
+wte_status wte__entry_add(wte_file *f, const wte__tensor_entry *entry, const uint64_t *shape,
                           wte_error *err);
 /* The one table of a file of word vectors: "vectors", rows made by f->maker. */
 wte_status wte__vectors_add(wte_file *f, uint64_t rows, uint64_t dim, uint64_t first,
                             wte_error *err);
 wte_status wte__metadata_add(wte_file *f, const char *key, const char *value, wte_error *err);
-void wte__entry_strides(const wte__entry *e, uint64_t *stride);
+void wte__entry_strides(const wte__tensor_entry *e, uint64_t *stride);
 /* Elements times bits of one; false when it overflows. A dimension of 0 makes it 0 whatever the
  * others are. */
 bool wte__shape_bits(const uint64_t *shape, uint32_t rank, wte_dtype type, uint64_t *bits);
@@ -140,13 +141,13 @@ bool wte__shape_bits(const uint64_t *shape, uint32_t rank, wte_dtype type, uint6
 void wte__sort(void *base, size_t n, size_t size, int (*order)(const void *, const void *),
                void *scratch);
 /* Rows are all dimensions but the last, of which only one may differ from 1. */
-bool wte__entry_matrix(const wte__entry *e, uint64_t *rows, uint64_t *cols);
+bool wte__entry_matrix(const wte__tensor_entry *e, uint64_t *rows, uint64_t *cols);
 /* The whole of a row source over one tensor. */
-void wte__entry_block_rows(const wte__entry *e,
-                           wte_rows *out); /* of blocks and of two dimensions */
-wte_status wte__entry_rows(const wte__entry *e, wte_rows *out, wte_error *err);
+void wte__entry_block_rows(const wte__tensor_entry *e,
+                           wte_row_source *out); /* of blocks and of two dimensions */
+wte_status wte__entry_rows(const wte__tensor_entry *e, wte_row_source *out, wte_error *err);
 /* Where a row (< rows->rows) lies in its part's file; E_UNSUPPORTED: in several places. */
-wte_status wte__entry_place(const wte__entry *e, const wte_rows *rows, uint64_t row,
+wte_status wte__entry_place(const wte__tensor_entry *e, const wte_row_source *rows, uint64_t row,
                             uint64_t *offset, uint64_t *bytes, wte_error *err);
 /* Up to three names close to a wanted one, as "; nearest: 'a', 'b'" or "". */
 #define WTE__NEAREST_TEXT 256
@@ -190,7 +191,7 @@ typedef struct wte__npy_place {
     const char *path; /* what messages begin with */
     const char *name; /* of the tensor */
     uint64_t at, bytes;
-    uint64_t where; /* of every fault, when it lies in no file; or WTE_NOWHERE */
+    uint64_t where; /* of every fault, when it lies in no file; or WTE_NO_INDEX */
     uint32_t part, name_bytes;
 } wte__npy_place;
 wte_status wte__npy_read_at(wte_file *f, const wte__npy_place *place, wte_error *err);

@@ -167,7 +167,7 @@ static wte_status check_values(wte__gguf_reader *r, uint32_t type, uint64_t n)
 static wte_status read_scalars(wte__gguf_reader *r, uint32_t type, uint64_t n)
 {
     uint64_t bytes;
-    if (!wte_mul_u64(n, wte__gguf_type_bytes(type), &bytes)) bytes = UINT64_MAX;
+    if (!wte__mul_u64(n, wte__gguf_type_bytes(type), &bytes)) bytes = UINT64_MAX;
     WTE_TRY(wte__gguf_need(r, bytes));
     WTE_TRY(check_values(r, type, n));
     r->at += bytes;
@@ -293,7 +293,7 @@ static wte_status name_pairs(wte__gguf_reader *r)
         return wte__no_memory(r->err, g->n * 32, "the metadata");
     for (size_t i = 0; i < g->n; i++) {
         const wte__gguf_pair *pair = &g->pairs[i];
-        const wte_bytes key = { wte__gguf_bytes(r, pair->key_at), pair->key_bytes };
+        const wte__bytes key = { wte__gguf_bytes(r, pair->key_at), pair->key_bytes };
         uint64_t number = i;
         bool found;
         if (!wte__names_add(&g->keys, key, &number, &found))

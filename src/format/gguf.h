@@ -88,8 +88,8 @@ wte_status wte__gguf_read_tensors(wte__gguf_reader *r);
 
 /* Of a tensor that is WTE__FOREIGN: the number of its type (0 of others), and why it is not read.
  */
-uint32_t wte__gguf_foreign_type(const wte__entry *e);
-wte_status wte__gguf_refuse_type(const wte__entry *e, wte_error *err);
+uint32_t wte__gguf_foreign_type(const wte__tensor_entry *e);
+wte_status wte__gguf_refuse_type(const wte__tensor_entry *e, wte_error *err);
 
 bool wte__gguf_id_of(wte_dtype type, uint32_t *id); /* of a type without blocks */
 
@@ -112,7 +112,7 @@ wte_status wte__gguf_count(const wte__gguf *g, const char *key, uint64_t *out, b
                            wte_error *err);
 wte_status wte__gguf_number(const wte__gguf *g, const char *key, double *out, bool *found,
                             wte_error *err); /* f32 or f64 */
-wte_status wte__gguf_text(const wte__gguf *g, const char *key, wte_bytes *out, bool *found,
+wte_status wte__gguf_text(const wte__gguf *g, const char *key, wte__bytes *out, bool *found,
                           wte_error *err); /* lives as long as the file */
 /* The pairs as texts, for wte_file_metadata. */
 wte_status wte__gguf_publish(wte_file *f, wte_error *err);

@@ -6,7 +6,7 @@
 /* The text of a key, or NULL: of another type it says nothing. */
 static const char *text_of(const wte__gguf *g, const char *key, char shown[WTE__NAME_SHOWN])
 {
-    wte_bytes text;
+    wte__bytes text;
     bool found;
     if (wte__gguf_text(g, key, &text, &found, NULL) != WTE_OK || !found) return NULL;
     return wte__show(shown, text.data, text.size);

@@ -48,7 +48,7 @@ static wte_status open_part(wte_file *f, uint64_t number, uint64_t count, wte_er
                             f->path, number + 1, count);
     wte__path_kind kind;
     if (why.sys_errno == ENOENT && wte__path_look(path, &kind, NULL, NULL) == WTE_OK)
-        return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX,
                          "%s: part %" PRIu64 " of %" PRIu64 " is missing: no '%s' beside it",
                          f->path, number + 1, count, wte__path_base(path));
     if (err) *err = why;
@@ -64,7 +64,7 @@ static wte_status check_own(const wte__gguf *gguf, const char *key, uint64_t exp
     WTE_TRY(wte__gguf_count(gguf, key, &value, &found, err));
     if (found && value == expected) return WTE_OK;
     if (!found)
-        return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX,
                          "%s: has no %s, which should be %" PRIu64 " as by its name", gguf->path,
                          key, expected);
     const uint64_t at = wte__gguf_find(gguf, key)->at;
@@ -90,21 +90,21 @@ static wte_status read_part(wte_file *f, uint64_t number, uint64_t count, wte_er
 static wte_status check_first(const wte_file *f, uint64_t number, uint64_t count, wte_error *err)
 {
     if (f->memory)
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "%s: is part %" PRIu64 " of %" PRIu64
                          ", and in memory there is no folder to find the others in",
                          f->path, number + 1, count);
     if (count > WTE_LIMIT_SHARDS)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%s: split.count is %" PRIu64 ", but at most %u files are joined", f->path,
                          count, WTE_LIMIT_SHARDS);
     if (number != 0)
-        return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX,
                          "%s: is part %" PRIu64 " of %" PRIu64
                          ": open the first, whose name ends in -00001-of-%05" PRIu64 ".gguf",
                          f->path, number + 1, count, count);
     if (!ends_as(f->path, 1, count))
-        return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX,
                          "%s: is the first of %" PRIu64
                          " parts, which are found by its name: that must end in "
                          "-00001-of-%05" PRIu64 ".gguf",
@@ -123,7 +123,7 @@ wte_status wte__gguf_read_splits(wte_file *f, wte_error *err)
     WTE_TRY(check_first(f, number, count, err));
     for (uint64_t i = 1; i < count; i++) WTE_TRY(read_part(f, i, count, err));
     if (!has_total || tensors == f->n_entries) return WTE_OK;
-    return wte__fail(err, WTE_E_FORMAT, WTE_NOWHERE,
+    return wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX,
                      "%s: split.tensors.count is %" PRIu64 ", but the %" PRIu64
                      " parts hold %zu tensors",
                      f->path, tensors, count, f->n_entries);

@@ -59,18 +59,18 @@ static const struct {
 
 /* The type's number follows the name, the number of dimensions and these in the header, which
  * stays in memory. */
-static const uint8_t *type_at(const wte__entry *e)
+static const uint8_t *type_at(const wte__tensor_entry *e)
 {
     return (const uint8_t *)e->name + e->name_bytes + 4 + (size_t)8 * e->rank;
 }
 
-uint32_t wte__gguf_foreign_type(const wte__entry *e)
+uint32_t wte__gguf_foreign_type(const wte__tensor_entry *e)
 {
     if (!(e->flags & WTE__FOREIGN)) return 0;
     return (uint32_t)wte__gguf_load(type_at(e), 4, e->file->gguf->big);
 }
 
-wte_status wte__gguf_refuse_type(const wte__entry *e, wte_error *err)
+wte_status wte__gguf_refuse_type(const wte__tensor_entry *e, wte_error *err)
 {
     const wte__part *part = &e->file->parts[e->part];
     const uint64_t at = (uint64_t)(type_at(e) - (const uint8_t *)part->header);
@@ -100,7 +100,7 @@ wte_status wte__gguf_refuse_type(const wte__entry *e, wte_error *err)
                      part->path, shown, id, at);
 }
 
-static void make_foreign(wte__entry *e)
+static void make_foreign(wte__tensor_entry *e)
 {
     e->dtype = WTE_DTYPE_NONE;
     e->block = WTE_BLOCK_NONE;
@@ -109,7 +109,7 @@ static void make_foreign(wte__entry *e)
 
 /* A type that is not read here does not close the file: the tensor is listed, and refused when its
  * numbers are asked for. */
-static wte_status read_type(wte__gguf_reader *r, wte__entry *e)
+static wte_status read_type(wte__gguf_reader *r, wte__tensor_entry *e)
 {
     uint32_t id = 0;
     WTE_TRY(wte__gguf_take_u32(r, &id));
@@ -129,7 +129,7 @@ static wte_status read_type(wte__gguf_reader *r, wte__entry *e)
 }
 
 /* ne, turned; *elements gets their product, which fits 63 bits. */
-static wte_status read_shape(wte__gguf_reader *r, wte__entry *e, uint64_t *shape,
+static wte_status read_shape(wte__gguf_reader *r, wte__tensor_entry *e, uint64_t *shape,
                              uint64_t *elements)
 {
     uint32_t rank = 0;
@@ -151,7 +151,7 @@ static wte_status read_shape(wte__gguf_reader *r, wte__entry *e, uint64_t *shape
                              "%" PRIu64 ")",
                              path_of(r), r->what, i, (int64_t)ne[i], r->at - 8);
     }
-    if (wte_shape_bytes(ne, rank, 1, elements) && *elements <= INT64_MAX) return WTE_OK;
+    if (wte__shape_bytes(ne, rank, 1, elements) && *elements <= INT64_MAX) return WTE_OK;
     return wte__fail(r->err, WTE_E_FORMAT, at,
                      "%s: %s: ne = [%" PRIu64 ", %" PRIu64 "%s] is more than 2^63 elements (byte "
                      "%" PRIu64 ")",
@@ -160,7 +160,7 @@ static wte_status read_shape(wte__gguf_reader *r, wte__entry *e, uint64_t *shape
 
 /* Bytes from elements and type; blocks must fill rows. Those of a foreign type are told by where
  * the next tensor begins. */
-static wte_status measure(const wte__gguf_reader *r, wte__entry *e, const uint64_t *shape,
+static wte_status measure(const wte__gguf_reader *r, wte__tensor_entry *e, const uint64_t *shape,
                           uint64_t elements, uint64_t at)
 {
     const wte_block_type block = (wte_block_type)e->block;
@@ -174,7 +174,7 @@ static wte_status measure(const wte__gguf_reader *r, wte__entry *e, const uint64
                          "%s: %s: rows of %" PRIu64 " elements, but %s comes in blocks of "
                          "%" PRIu64 " (byte %" PRIu64 ")",
                          path_of(r), r->what, row, wte_block_name(block), per, at);
-    if (wte_mul_u64(elements / per, each, &e->bytes)) return WTE_OK;
+    if (wte__mul_u64(elements / per, each, &e->bytes)) return WTE_OK;
     return wte__fail(r->err, WTE_E_FORMAT, at,
                      "%s: %s: %" PRIu64 " elements of %" PRIu64
                      " bytes overflow 64 bits (byte %" PRIu64 ")",
@@ -184,7 +184,7 @@ static wte_status measure(const wte__gguf_reader *r, wte__entry *e, const uint64
 /* n up to the next multiple of the alignment, a power of two; false when it does not fit. */
 static bool padded(const wte__gguf_reader *r, uint64_t n, uint64_t *out)
 {
-    if (!wte_add_u64(n, r->alignment - 1, out)) return false;
+    if (!wte__add_u64(n, r->alignment - 1, out)) return false;
     *out &= ~(r->alignment - 1);
     return true;
 }
@@ -194,7 +194,7 @@ static bool padded(const wte__gguf_reader *r, uint64_t n, uint64_t *out)
 static bool ends_at(wte__gguf_reader *r, uint64_t offset)
 {
     if (r->f->n_entries == r->first) return false;
-    wte__entry *before = &r->f->entries[r->f->n_entries - 1];
+    wte__tensor_entry *before = &r->f->entries[r->f->n_entries - 1];
     if (!(before->flags & WTE__FOREIGN) && before->block < UNSETTLED) return false;
     if (offset < before->offset) return false;
     make_foreign(before);
@@ -203,7 +203,7 @@ static bool ends_at(wte__gguf_reader *r, uint64_t offset)
 }
 
 /* Where the tensor begins must be where the one before it ends, padded: *end moves on. */
-static wte_status read_offset(wte__gguf_reader *r, wte__entry *e, uint64_t *end)
+static wte_status read_offset(wte__gguf_reader *r, wte__tensor_entry *e, uint64_t *end)
 {
     const uint64_t at = r->at;
     WTE_TRY(wte__gguf_take_u64(r, &e->offset));
@@ -220,14 +220,14 @@ static wte_status read_offset(wte__gguf_reader *r, wte__entry *e, uint64_t *end)
                          e->offset < *end ? "they overlap, or are out of order"
                                           : "a gap, or out of order");
     uint64_t after;
-    if (wte_add_u64(e->offset, e->bytes, &after) && padded(r, after, end)) return WTE_OK;
+    if (wte__add_u64(e->offset, e->bytes, &after) && padded(r, after, end)) return WTE_OK;
     return wte__fail(r->err, WTE_E_FORMAT, at,
                      "%s: %s: data byte %" PRIu64 " and %" PRIu64
                      " bytes more overflow 64 bits (byte %" PRIu64 ")",
                      path_of(r), r->what, e->offset, e->bytes, at);
 }
 
-static wte_status read_name(wte__gguf_reader *r, wte__entry *e)
+static wte_status read_name(wte__gguf_reader *r, wte__tensor_entry *e)
 {
     uint64_t bytes = 0;
     const uint64_t start = r->at;
@@ -245,7 +245,7 @@ static wte_status read_name(wte__gguf_reader *r, wte__entry *e)
 
 static wte_status read_entry(wte__gguf_reader *r, uint64_t number, uint64_t *end)
 {
-    wte__entry e = { .part = (uint16_t)r->part };
+    wte__tensor_entry e = { .part = (uint16_t)r->part };
     uint64_t shape[MAX_DIMS], elements = 0;
     snprintf(r->what, sizeof r->what, "tensor number %" PRIu64, number);
     WTE_TRY(read_name(r, &e));
@@ -258,21 +258,21 @@ static wte_status read_entry(wte__gguf_reader *r, uint64_t number, uint64_t *end
 }
 
 /* The data follow the header at the next multiple of the alignment. */
-static wte_status place_data(const wte__gguf_reader *r, wte__entry *entries, size_t n)
+static wte_status place_data(const wte__gguf_reader *r, wte__tensor_entry *entries, size_t n)
 {
     const uint64_t size = r->f->parts[r->part].file.size;
     uint64_t data_at = 0;
     if (n == 0) return WTE_OK;
     const bool fits = padded(r, r->at, &data_at);
     for (size_t i = 0; i < n; i++) {
-        wte__entry *e = &entries[i];
+        wte__tensor_entry *e = &entries[i];
         char shown[WTE__NAME_SHOWN];
         uint64_t end = 0;
         /* the last of a foreign type takes what is left */
         if (fits && i + 1 == n && e->flags & WTE__FOREIGN &&
-            wte_add_u64(data_at, e->offset, &end) && end <= size)
+            wte__add_u64(data_at, e->offset, &end) && end <= size)
             e->bytes = size - end;
-        if (fits && wte_add_u64(data_at, e->offset + e->bytes, &end) && end <= size) {
+        if (fits && wte__add_u64(data_at, e->offset + e->bytes, &end) && end <= size) {
             e->offset += data_at;
             continue;
         }
@@ -287,7 +287,7 @@ static wte_status place_data(const wte__gguf_reader *r, wte__entry *entries, siz
 
 /* The header is complete and stays where it is: names can point into it. A name is ended by a NUL
  * over the first byte of what follows, the number of dimensions, which has been read. */
-static wte_status name_entries(wte__gguf_reader *r, wte__entry *entries, size_t n)
+static wte_status name_entries(wte__gguf_reader *r, wte__tensor_entry *entries, size_t n)
 {
     wte_file *f = r->f;
     uint8_t *header = (uint8_t *)f->parts[r->part].header;
@@ -295,15 +295,15 @@ static wte_status name_entries(wte__gguf_reader *r, wte__entry *entries, size_t 
     if (!wte__names_reserve(&f->names, f->n_entries))
         return wte__no_memory(r->err, n * 32, "the names of the tensors");
     for (size_t i = 0; i < n; i++) {
-        wte__entry *e = &entries[i];
-        const wte_bytes text = { header + at + 8, e->name_bytes };
+        wte__tensor_entry *e = &entries[i];
+        const wte__bytes text = { header + at + 8, e->name_bytes };
         uint64_t number = (uint64_t)(e - f->entries);
         bool found;
         e->name = (const char *)text.data;
         header[at + 8 + e->name_bytes] = '\0';
         if (!wte__names_add(&f->names, text, &number, &found))
             return wte__no_memory(r->err, n * 32, "the names of the tensors");
-        const wte__entry *first = &f->entries[number];
+        const wte__tensor_entry *first = &f->entries[number];
         char shown[WTE__NAME_SHOWN];
         if (found)
             return wte__fail(

@@ -18,7 +18,7 @@
 /* How the texts of each tokenizer are spelled. */
 static const struct {
     const char *model;
-    wte_token_form form;
+    wte__token_form form;
 } forms[] = {
     { "gpt2", WTE_FORM_BYTE_LEVEL },  { "llama", WTE_FORM_METASPACE }, { "t5", WTE_FORM_METASPACE },
     { "gemma4", WTE_FORM_METASPACE }, { "bert", WTE_FORM_WORDPIECE },  { "rwkv", WTE_FORM_PLAIN },
@@ -56,9 +56,9 @@ static wte_status find_array(const wte__gguf *g, const char *key, uint64_t count
 
 /* Text number i of an array of them, of which *at is the place; moves on. The reader has walked
  * over it once, so the lengths are known to stay inside the header. */
-static wte_bytes next_text(const wte__gguf *g, uint64_t *at)
+static wte__bytes next_text(const wte__gguf *g, uint64_t *at)
 {
-    const wte_bytes text = { bytes_at(g, *at + 8), wte__gguf_load(bytes_at(g, *at), 8, g->big) };
+    const wte__bytes text = { bytes_at(g, *at + 8), wte__gguf_load(bytes_at(g, *at), 8, g->big) };
     *at += 8 + text.size;
     return text;
 }
@@ -106,7 +106,7 @@ static wte_status read_scores(const wte__gguf *g, wte_token_list *out, wte_error
 
 static wte_status read_form(const wte__gguf *g, wte_token_list *out, wte_error *err)
 {
-    wte_bytes model;
+    wte__bytes model;
     bool found;
     WTE_TRY(wte__gguf_text(g, MODEL, &model, &found, err));
     for (size_t i = 0; found && i < sizeof forms / sizeof forms[0]; i++)
@@ -116,7 +116,7 @@ static wte_status read_form(const wte__gguf *g, wte_token_list *out, wte_error *
     return WTE_OK;
 }
 
-static bool begins(wte_bytes text, const char *with, uint64_t n)
+static bool begins(wte__bytes text, const char *with, uint64_t n)
 {
     return text.size >= n && memcmp(text.data, with, (size_t)n) == 0;
 }
@@ -128,7 +128,7 @@ static bool is_marked(const wte_token_list *list)
     bool marked = false;
     if (list->form != WTE_FORM_WORDPIECE) return false;
     for (uint64_t i = 0; i < list->n; i++) {
-        const wte_bytes text = wte__token_list_text(list, i);
+        const wte__bytes text = wte__token_list_text(list, i);
         if (list->tag[i] == WTE_TAG_CONTROL) continue;
         if (text.size > 2 && begins(text, "##", 2)) return false;
         marked |= text.size > MARK_BYTES && begins(text, MARK, MARK_BYTES);
@@ -140,12 +140,12 @@ static bool is_marked(const wte_token_list *list)
  * with no text. */
 static wte_status unmark(const wte_token_list *marked, wte_token_list *out, wte_error *err)
 {
-    static const wte_bytes hashes = { (const uint8_t *)"##", 2 };
+    static const wte__bytes hashes = { (const uint8_t *)"##", 2 };
     out->form = marked->form;
     out->scored = marked->scored;
     for (uint64_t i = 0; i < marked->n; i++) {
-        wte_bytes text = wte__token_list_text(marked, i);
-        const wte_token_tag tag = (wte_token_tag)marked->tag[i];
+        wte__bytes text = wte__token_list_text(marked, i);
+        const wte__token_tag tag = (wte__token_tag)marked->tag[i];
         const bool word = text.size > MARK_BYTES && begins(text, MARK, MARK_BYTES);
         if (word) {
             text.data += MARK_BYTES;

@@ -36,7 +36,7 @@ const wte__gguf *wte__file_gguf(const wte_file *f)
 
 const wte__gguf_pair *wte__gguf_find(const wte__gguf *g, const char *key)
 {
-    const wte_bytes text = { (const uint8_t *)key, strlen(key) };
+    const wte__bytes text = { (const uint8_t *)key, strlen(key) };
     uint64_t number = 0;
     return wte__names_find(&g->keys, text, &number) ? &g->pairs[number] : NULL;
 }
@@ -162,17 +162,17 @@ wte_status wte__gguf_number(const wte__gguf *g, const char *key, double *out, bo
     return WTE_OK;
 }
 
-wte_status wte__gguf_text(const wte__gguf *g, const char *key, wte_bytes *out, bool *found,
+wte_status wte__gguf_text(const wte__gguf *g, const char *key, wte__bytes *out, bool *found,
                           wte_error *err)
 {
     const wte__gguf_pair *pair = wte__gguf_find(g, key);
-    const wte_bytes none = { NULL, 0 };
+    const wte__bytes none = { NULL, 0 };
     *out = none;
     *found = pair != NULL;
     if (!pair) return WTE_OK;
     WTE_TRY(wte__gguf_once(g, pair, err));
     if (pair->type != WTE__GGUF_STRING) return refuse(g, key, pair, "a string", err);
-    const wte_bytes text = { bytes_of(g, pair), pair->count };
+    const wte__bytes text = { bytes_of(g, pair), pair->count };
     *out = text;
     return WTE_OK;
 }

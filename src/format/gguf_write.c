@@ -85,17 +85,17 @@ static bool is_utf8(const char *text)
 static wte_status put_key(plan *p, const char *key, wte__gguf_type type)
 {
     char shown[WTE__NAME_SHOWN];
-    const wte_bytes text = { (const uint8_t *)key, strlen(key) };
+    const wte__bytes text = { (const uint8_t *)key, strlen(key) };
     uint64_t first = p->n_pairs;
     bool found;
     wte__show(shown, key, text.size);
     if (text.size == 0 || text.size > 65535 || !is_utf8(key))
-        return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: '%s' is no key: 1 to 65535 bytes of UTF-8 are", p->path, shown);
     if (!wte__names_add(&p->keys, text, &first, &found))
         return wte__no_memory(p->err, 64, "the metadata");
     if (found)
-        return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s: key '%s' comes twice", p->path,
+        return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NO_INDEX, "%s: key '%s' comes twice", p->path,
                          shown);
     put_text(p, key, text.size);
     put_number(p, type, 4);
@@ -113,7 +113,7 @@ static wte_status put_pair_text(plan *p, const char *key, const char *value)
 static wte_status put_pair_u32(plan *p, const char *key, uint64_t value)
 {
     if (value > UINT32_MAX)
-        return wte__fail(p->err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(p->err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "%s: key '%s' is %" PRIu64 ", but the format has 32 bits for it", p->path,
                          key, value);
     WTE_TRY(put_key(p, key, WTE__GGUF_U32));
@@ -249,7 +249,7 @@ static wte_status check_name(const plan *p, item *it, wte__names *names)
     if (!name)
         return wte__fail(p->err, WTE_E_ARGUMENT, number,
                          "%s: tensor number %" PRIu64 " has no name", p->path, number);
-    const wte_bytes text = { (const uint8_t *)name, strlen(name) };
+    const wte__bytes text = { (const uint8_t *)name, strlen(name) };
     wte__show(it->shown, name, text.size);
     if (text.size > NAME_BYTES || !is_utf8(name))
         return wte__fail(p->err, WTE_E_ARGUMENT, number,
@@ -272,7 +272,7 @@ static uint64_t padding(uint64_t n, uint32_t alignment)
 static wte_status place(const plan *p, item *it, uint64_t *end)
 {
     it->offset = *end;
-    if (wte_add_u64(*end, it->bytes, end) && wte_add_u64(*end, padding(*end, p->alignment), end))
+    if (wte__add_u64(*end, it->bytes, end) && wte__add_u64(*end, padding(*end, p->alignment), end))
         return WTE_OK;
     return wte__fail(p->err, WTE_E_ARGUMENT, (uint64_t)(it - p->items),
                      "%s: the tensors have over 2^64 bytes", p->path);
@@ -323,7 +323,7 @@ static wte_status make_head(plan *p)
     if (p->failed) return wte__no_memory(p->err, p->used, "the header");
     for (uint32_t i = 0; i < 8; i++) p->head[16 + i] = (uint8_t)(p->n_pairs >> (8 * i));
     if (p->used <= WTE_LIMIT_GGUF_HEADER) return WTE_OK;
-    return wte__fail(p->err, WTE_E_LIMIT, WTE_NOWHERE,
+    return wte__fail(p->err, WTE_E_LIMIT, WTE_NO_INDEX,
                      "%s: a header of %zu bytes, but at most %u are read back", p->path, p->used,
                      WTE_LIMIT_GGUF_HEADER);
 }
@@ -338,8 +338,8 @@ static wte_status take_values(const wte_tensor_out *t, uint64_t first, uint64_t 
         memcpy(out, (const float *)t->data + first, (size_t)n * sizeof *out);
         return WTE_OK;
     }
-    return wte_rows_read_block(t->rows, first / t->rows->cols, (size_t)(n / t->rows->cols), out,
-                               err);
+    return wte_row_source_read_block(t->rows, first / t->rows->cols, (size_t)(n / t->rows->cols),
+                                     out, err);
 }
 
 static wte_status refuse_number(const plan *p, const item *it, uint64_t at, const float *values,
@@ -417,14 +417,14 @@ static wte_status check_options(plan *p)
     const wte_gguf_options *o = p->opt;
     const uint32_t a = o->alignment ? o->alignment : DEFAULT_ALIGN;
     if (!o->architecture || !o->architecture[0] || strlen(o->architecture) > 64)
-        return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: an architecture of 1 to 64 bytes is needed", p->path);
     if (a < 8 || (a & (a - 1)) || a > WTE_LIMIT_GGUF_ALIGNMENT)
-        return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: an alignment of %" PRIu32 ", but it is a power of two from 8 to %u",
                          p->path, a, WTE_LIMIT_GGUF_ALIGNMENT);
     if ((o->n_tokens && (!o->token || !o->tokenizer)) || (o->n_metadata && !o->metadata))
-        return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(p->err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: tokens need a function and a tokenizer, metadata their texts",
                          p->path);
     WTE_TRY(wte__holds(o->n_metadata, sizeof *o->metadata, "metadata", p->err));

@@ -111,7 +111,7 @@ static wte_status unpack_all(unpacker *u, z_stream *z)
 uint64_t wte__unpacked_most(uint64_t packed, uint64_t max_expansion)
 {
     uint64_t most;
-    if (max_expansion) return wte_mul_u64(packed, max_expansion, &most) ? most : UINT64_MAX - 1;
+    if (max_expansion) return wte__mul_u64(packed, max_expansion, &most) ? most : UINT64_MAX - 1;
     if (packed <= WTE_LIMIT_UNPACKED_FREE / WTE_LIMIT_UNPACKED_RATIO)
         return WTE_LIMIT_UNPACKED_FREE;
     if (packed >= WTE_LIMIT_UNPACKED / WTE_LIMIT_UNPACKED_RATIO) return WTE_LIMIT_UNPACKED;
@@ -124,8 +124,8 @@ wte_status wte__gz_room(const wte_file *f, uint64_t more, wte_error *err)
     if (!f->packed_bytes) return WTE_OK;
     const uint64_t bytes = f->parts[0].file.size;
     const uint64_t most = wte__unpacked_most(f->packed_bytes, f->max_expansion);
-    if (wte_add_u64(bytes, more, &all) && all <= most) return WTE_OK;
-    return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+    if (wte__add_u64(bytes, more, &all) && all <= most) return WTE_OK;
+    return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                      "%s: gzip: %" PRIu64 " bytes of text and the index of its rows take more than "
                      "%" PRIu64 " in memory, the most for %" PRIu64
                      " packed ones (raise max_expansion, or unpack it first: gunzip)",

@@ -427,14 +427,14 @@ bool wte__probe_orc(const wte__head *head)
 
 bool wte__probe_openvino(const wte__head *head)
 {
-    const wte_bytes start = { head->bytes, head->n };
-    const wte_bytes root = wte__xml_root(start);
+    const wte__bytes start = { head->bytes, head->n };
+    const wte__bytes root = wte__xml_root(start);
     return root.size == 3 && memcmp(root.data, "net", 3) == 0;
 }
 
 static bool is_json(const wte__head *head)
 {
-    const wte_bytes start = { head->bytes, head->n };
+    const wte__bytes start = { head->bytes, head->n };
     const uint64_t at = wte__text_start(start);
     return at < head->n && head->bytes[at] == '{' && !holds(head, "\"weight_map\"");
 }
@@ -470,7 +470,7 @@ bool wte__probe_json_lines(const wte__head *head)
     enum { REACH = 1 << 20 };
     uint8_t block[4096];
     scan s = { 0 };
-    const wte_bytes start = { head->bytes, head->n };
+    const wte__bytes start = { head->bytes, head->n };
     uint64_t at = wte__text_start(start);
     if (at >= head->n || (head->bytes[at] != '{' && head->bytes[at] != '[')) return false;
     for (; at < head->n && !s.second; at++) scan_byte(&s, head->bytes[at]);
@@ -506,7 +506,7 @@ static bool number_of_list(const wte__head *head, uint64_t at)
 /* Past brackets, the first value is a number, and nothing else is there. */
 bool wte__probe_json_numbers(const wte__head *head)
 {
-    const wte_bytes start = { head->bytes, head->n };
+    const wte__bytes start = { head->bytes, head->n };
     uint64_t at = wte__text_start(start);
     if (at >= head->n || head->bytes[at] != '[') return false;
     while (at < head->n && (head->bytes[at] == '[' || is_space(head->bytes[at]))) at++;
@@ -518,7 +518,7 @@ bool wte__probe_json_numbers(const wte__head *head)
 /* The list is a value, and no section of settings. */
 bool wte__probe_json_list(const wte__head *head)
 {
-    const wte_bytes start = { head->bytes, head->n };
+    const wte__bytes start = { head->bytes, head->n };
     uint64_t at = wte__text_start(start);
     if (at >= head->n || head->bytes[at] != '[') return false;
     at++;
@@ -558,7 +558,7 @@ bool wte__probe_config_json(const wte__head *head)
 
 bool wte__probe_vectors_json(const wte__head *head)
 {
-    const wte_bytes start = { head->bytes, head->n };
+    const wte__bytes start = { head->bytes, head->n };
     const uint64_t at = wte__text_start(start);
     const bool json = is_json(head) || (at < head->n && head->bytes[at] == '[');
     static const char *const keys[] = { "\"embedding\"", "\"embeddings\"", "\"vector\"",
@@ -571,7 +571,7 @@ bool wte__probe_vectors_json(const wte__head *head)
 /* "[name]" alone on the first line, and "key = value" (or ':') on one of the next. */
 bool wte__probe_ini(const wte__head *head)
 {
-    const wte_bytes start = { head->bytes, head->n };
+    const wte__bytes start = { head->bytes, head->n };
     uint64_t at = wte__text_start(start);
     if (at >= head->n || head->bytes[at] != '[') return false;
     const uint64_t name = ++at;

@@ -91,15 +91,15 @@ static bool is_plausible(const sizes *s)
            f[HEADS] % f[KV_HEADS] == 0;
 }
 
-static void read_fields(wte_span *span, sizes *s)
+static void read_fields(wte__span *span, sizes *s)
 {
-    for (size_t i = 0; i < FIELDS; i++) s->field[i] = (int32_t)wte_span_u32le(span);
+    for (size_t i = 0; i < FIELDS; i++) s->field[i] = (int32_t)wte__span_u32le(span);
 }
 
 /* The first seven integers of a file without a magic number. */
 static bool read_version0(const uint8_t *bytes, size_t n, sizes *s)
 {
-    wte_span span = wte_span_make(bytes, n);
+    wte__span span = wte__span_make(bytes, n);
     if (n < V0_BYTES) return false;
     read_fields(&span, s);
     s->version1 = false;
@@ -147,8 +147,8 @@ static uint64_t whole_size(const sizes *s)
 wte__match wte__llama2c_match(const wte__head *head)
 {
     sizes s;
-    wte_span span = wte_span_make(head->bytes, head->n);
-    if (head->n >= 4 && wte_span_u32le(&span) == MAGIC) return WTE__MATCH_YES;
+    wte__span span = wte__span_make(head->bytes, head->n);
+    if (head->n >= 4 && wte__span_u32le(&span) == MAGIC) return WTE__MATCH_YES;
     if (!read_version0(head->bytes, head->n, &s)) return WTE__MATCH_NO;
     const uint64_t whole = whole_size(&s);
     return head->size == whole  ? WTE__MATCH_YES
@@ -165,8 +165,8 @@ static wte_status read_version1(const wte_file *f, sizes *s, wte_error *err)
                          "%s: llama2.c: has %" PRIu64 " bytes, but the header takes %u", f->path,
                          part->file.size, V1_BYTES);
     WTE_TRY(wte__file_read_at(&part->file, 0, raw, V1_BYTES, f->path, err));
-    wte_span span = wte_span_make(raw + 4, V1_BYTES - 4);
-    const uint32_t version = wte_span_u32le(&span);
+    wte__span span = wte__span_make(raw + 4, V1_BYTES - 4);
+    const uint32_t version = wte__span_u32le(&span);
     if (version != 1)
         return wte__fail(err, WTE_E_UNSUPPORTED, 4,
                          "%s: llama2.c: a checkpoint of version %u%s, but 0 and 1 (f32) are read: "
@@ -190,8 +190,8 @@ static wte_status read_header(const wte_file *f, sizes *s, wte_error *err)
     const wte__part *part = &f->parts[0];
     const uint64_t n = part->file.size < V0_BYTES ? part->file.size : V0_BYTES;
     WTE_TRY(wte__file_read_at(&part->file, 0, raw, n, f->path, err));
-    wte_span span = wte_span_make(raw, sizeof raw);
-    if (wte_span_u32le(&span) == MAGIC)
+    wte__span span = wte__span_make(raw, sizeof raw);
+    if (wte__span_u32le(&span) == MAGIC)
         WTE_TRY(read_version1(f, s, err));
     else if (!read_version0(raw, (size_t)n, s))
         return wte__fail(err, WTE_E_FORMAT, 0, "%s: llama2.c: its header is another one by now",
@@ -232,14 +232,14 @@ wte_status wte__llama2c_read(wte_file *f, wte_error *err)
     WTE_TRY(add_metadata(f, &s, err));
     at = s.version1 ? V1_BYTES : V0_BYTES;
     for (size_t i = 0; (p = parameter_at(&s, i, shape, &bytes)); i++) {
-        wte__entry e = { .name = p->name, .name_bytes = (uint32_t)strlen(p->name) };
+        wte__tensor_entry e = { .name = p->name, .name_bytes = (uint32_t)strlen(p->name) };
         if (p->apart && s.shared) continue;
         while (e.rank < 3 && p->dims[e.rank]) e.rank++;
         e.dtype = WTE_F32;
         e.offset = at;
         e.bytes = bytes;
         at += bytes;
-        const wte_bytes text = { (const uint8_t *)e.name, e.name_bytes };
+        const wte__bytes text = { (const uint8_t *)e.name, e.name_bytes };
         number = f->n_entries;
         WTE_TRY(wte__entry_add(f, &e, shape, err));
         if (!wte__names_add(&f->names, text, &number, &found))

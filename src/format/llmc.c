@@ -57,8 +57,8 @@ typedef struct reader {
 
 wte__match wte__llmc_match(const wte__head *head)
 {
-    wte_span s = wte_span_make(head->bytes, head->n);
-    return head->n >= 4 && wte_span_u32le(&s) == MAGIC ? WTE__MATCH_YES : WTE__MATCH_NO;
+    wte__span s = wte__span_make(head->bytes, head->n);
+    return head->n >= 4 && wte__span_u32le(&s) == MAGIC ? WTE__MATCH_YES : WTE__MATCH_NO;
 }
 
 static wte_status read_version(reader *r)
@@ -81,8 +81,8 @@ static wte_status read_header(reader *r)
                          "%s: llm.c: has %" PRIu64 " bytes, but the header takes %u", part->path,
                          part->file.size, HEADER_BYTES);
     WTE_TRY(wte__file_read_at(&part->file, 0, raw, HEADER_BYTES, part->path, r->err));
-    wte_span s = wte_span_make(raw, HEADER_BYTES);
-    for (uint32_t i = 0; i < FIELDS; i++) r->field[i] = wte_span_u32le(&s);
+    wte__span s = wte__span_make(raw, HEADER_BYTES);
+    for (uint32_t i = 0; i < FIELDS; i++) r->field[i] = wte__span_u32le(&s);
     WTE_TRY(read_version(r));
     for (uint32_t i = POSITIONS; i < FIELDS; i++)
         if (r->field[i] == 0 || r->field[i] > INT32_MAX)
@@ -101,15 +101,15 @@ static wte_status add_parameter(reader *r, const parameter *p)
 {
     const uint64_t size = r->f->parts[0].file.size;
     uint64_t shape[3], end;
-    wte__entry e = { .name = p->name, .name_bytes = (uint32_t)strlen(p->name) };
+    wte__tensor_entry e = { .name = p->name, .name_bytes = (uint32_t)strlen(p->name) };
     while (e.rank < 3 && p->dims[e.rank].times) {
         shape[e.rank] = (uint64_t)p->dims[e.rank].times * r->field[p->dims[e.rank].field];
         e.rank++;
     }
     e.dtype = (uint8_t)r->dtype;
     e.offset = r->at;
-    if (!wte_shape_bytes(shape, e.rank, wte_dtype_bytes(r->dtype), &e.bytes) ||
-        !wte_add_u64(r->at, e.bytes, &end))
+    if (!wte__shape_bytes(shape, e.rank, wte_dtype_bytes(r->dtype), &e.bytes) ||
+        !wte__add_u64(r->at, e.bytes, &end))
         return wte__fail(r->err, WTE_E_FORMAT, r->at,
                          "%s: llm.c: tensor '%s': its size overflows 64 bits", r->f->path, p->name);
     if (end > size)
@@ -143,7 +143,7 @@ wte_status wte__llmc_read(wte_file *f, wte_error *err)
     WTE_TRY(read_header(&r));
     WTE_TRY(add_metadata(&r));
     for (size_t i = 0; i < N_PARAMETERS; i++) {
-        const wte_bytes text = { (const uint8_t *)parameters[i].name, strlen(parameters[i].name) };
+        const wte__bytes text = { (const uint8_t *)parameters[i].name, strlen(parameters[i].name) };
         uint64_t number = i;
         bool found;
         WTE_TRY(add_parameter(&r, &parameters[i]));

@@ -25,7 +25,7 @@ typedef struct reader {
     uint32_t major;
     uint32_t seen; /* bit per key */
     uint64_t value_at[N_KEYS];
-    wte__entry entry;
+    wte__tensor_entry entry;
     uint64_t shape[WTE_MAX_RANK];
     wte__npy_texts *texts; /* where texts are asked for, else NULL */
     wte_error *err;
@@ -40,7 +40,7 @@ wte__match wte__npy_match(const wte__head *head)
 /* The offset in the file of a byte of the array. */
 static uint64_t where(const reader *r, uint64_t at)
 {
-    return r->place->where == WTE_NOWHERE ? r->place->at + at : r->place->where;
+    return r->place->where == WTE_NO_INDEX ? r->place->at + at : r->place->where;
 }
 
 static wte_status bad_at(const reader *r, wte_status status, uint64_t at, const char *what)
@@ -84,10 +84,10 @@ static bool is_word(uint8_t c)
 }
 
 /* A name or number: all that follows without a break. */
-static wte_bytes read_word(reader *r)
+static wte__bytes read_word(reader *r)
 {
     (void)peek(r);
-    wte_bytes word = { r->data + r->at, 0 };
+    wte__bytes word = { r->data + r->at, 0 };
     while (r->at < r->size && is_word(r->data[r->at])) {
         r->at++;
         word.size++;
@@ -95,14 +95,14 @@ static wte_bytes read_word(reader *r)
     return word;
 }
 
-static bool is(wte_bytes text, const char *word)
+static bool is(wte__bytes text, const char *word)
 {
     size_t n = strlen(word);
     return text.size == n && memcmp(text.data, word, n) == 0;
 }
 
 /* 'text', "text" or either with u before it; no escapes, which no type or key needs. */
-static wte_status read_string(reader *r, wte_bytes *out)
+static wte_status read_string(reader *r, wte__bytes *out)
 {
     uint8_t c = peek(r);
     if (c == 'u' || c == 'U') {
@@ -137,7 +137,7 @@ static wte_status read_integer(reader *r, uint64_t *out)
 {
     if (peek(r) == '-') return bad(r, "a dimension is negative");
     uint64_t start = r->at;
-    wte_bytes word = read_word(r);
+    wte__bytes word = read_word(r);
     uint64_t value = 0, i = 0;
     int base = 10;
     if (word.size == 0 || word.data[0] < '0' || word.data[0] > '9' ||
@@ -157,8 +157,8 @@ static wte_status read_integer(reader *r, uint64_t *out)
         }
         int digit = digit_of(word.data[k]);
         if (digit >= base) return bad_at(r, WTE_E_FORMAT, start, "a dimension is no integer");
-        if (!wte_mul_u64(value, (uint64_t)base, &value) ||
-            !wte_add_u64(value, (uint64_t)digit, &value))
+        if (!wte__mul_u64(value, (uint64_t)base, &value) ||
+            !wte__add_u64(value, (uint64_t)digit, &value))
             return bad_at(r, WTE_E_FORMAT, start, "a dimension is over 2^64 - 1");
         underscore = false;
     }
@@ -209,7 +209,7 @@ static const struct {
 };
 
 /* Why a type that NumPy knows is not read, or NULL when it knows no such type. */
-static const char *refusal(wte_bytes code)
+static const char *refusal(wte__bytes code)
 {
     if (is(code, "O") || is(code, "object") || is(code, "O8"))
         return "Python objects (a pickle), which are never read";
@@ -234,7 +234,7 @@ static const char *refusal(wte_bytes code)
 }
 
 /* 'U7' and 'S7': texts of 7 characters of 4 bytes, and of 7 bytes. */
-static bool read_text_descr(const reader *r, wte_bytes code, bool big)
+static bool read_text_descr(const reader *r, wte__bytes code, bool big)
 {
     const uint8_t kind = code.size ? code.data[0] : 0;
     uint64_t n = 0;
@@ -258,9 +258,9 @@ static wte_status read_descr(reader *r)
     if (c == '[' || c == '(')
         return bad_at(r, WTE_E_UNSUPPORTED, at,
                       "descr is a record or sub-array type; only arrays of plain numbers are read");
-    wte_bytes text;
+    wte__bytes text;
     WTE_TRY(read_string(r, &text));
-    wte_bytes code = text;
+    wte__bytes code = text;
     uint8_t order = code.size && strchr("<>=|", code.data[0]) ? code.data[0] : '=';
     if (code.size && code.data[0] != '\0' && order == code.data[0]) {
         code.data++;
@@ -285,7 +285,7 @@ static wte_status read_order(reader *r)
 {
     (void)peek(r);
     uint64_t at = r->at;
-    wte_bytes word = read_word(r);
+    wte__bytes word = read_word(r);
     bool column = is(word, "True");
     if (!column && !is(word, "False"))
         return bad_at(r, WTE_E_FORMAT, at, "fortran_order is neither True nor False");
@@ -298,7 +298,7 @@ static wte_status read_pair(reader *r)
 {
     (void)peek(r);
     uint64_t at = r->at;
-    wte_bytes key;
+    wte__bytes key;
     WTE_TRY(read_string(r, &key));
     uint32_t k = 0;
     while (k < N_KEYS && !is(key, key_names[k])) k++;
@@ -441,7 +441,7 @@ static wte_status read_texts(reader *r, wte_file *f)
     t->at = r->place->at + r->size;
     t->part = r->place->part;
     uint64_t bytes;
-    if (wte_mul_u64(t->count, (uint64_t)t->chars * t->unit, &bytes) &&
+    if (wte__mul_u64(t->count, (uint64_t)t->chars * t->unit, &bytes) &&
         bytes <= r->place->bytes - r->size)
         return WTE_OK;
     return wte__fail(r->err, WTE_E_FORMAT, where(r, r->place->bytes),
@@ -463,11 +463,11 @@ wte_status wte__npy_read_texts(wte_file *f, const wte__npy_place *place, wte__np
 wte_status wte__npy_read(wte_file *f, wte_error *err)
 {
     static const char name[] = "array";
-    const wte__npy_place place = { f->path, name,           0, f->parts[0].file.size, WTE_NOWHERE,
+    const wte__npy_place place = { f->path, name,           0, f->parts[0].file.size, WTE_NO_INDEX,
                                    0,       sizeof name - 1 };
     WTE_TRY(wte__npy_read_at(f, &place, err));
     f->n_listed = 1;
-    const wte_bytes text = { (const uint8_t *)name, sizeof name - 1 };
+    const wte__bytes text = { (const uint8_t *)name, sizeof name - 1 };
     uint64_t number = 0;
     bool found;
     if (!wte__names_add(&f->names, text, &number, &found))

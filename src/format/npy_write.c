@@ -41,13 +41,13 @@ wte_status wte_npy_header(wte_dtype dtype, const uint64_t *shape, uint32_t rank,
     if (n) *n = 0;
     if (!n || !buf || rank > WTE_MAX_RANK || (rank && !shape) || cap < 128 + 32 * (size_t)rank)
         return wte__fail(
-            err, WTE_E_ARGUMENT, WTE_NOWHERE,
+            err, WTE_E_ARGUMENT, WTE_NO_INDEX,
             "wte_npy_header: %u dimensions (at most %d) need a buffer of %zu bytes, not "
             "%zu",
             rank, WTE_MAX_RANK, 128 + 32 * (size_t)rank, cap);
     const char *descr = descr_of(dtype);
     if (!descr)
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "NumPy has no code for %s: convert it to f32, or write safetensors",
                          wte_dtype_name(dtype));
     char number[32];

@@ -42,7 +42,7 @@ static wte_status read_array(reader *r, size_t i, uint32_t part, uint64_t at)
     char shown[WTE__NAME_SHOWN];
     const wte__zip_entry *e = &r->zip->entries[i];
     wte__npy_place place = {
-        r->path, e->name, at, e->bytes, WTE_NOWHERE, part, e->name_bytes - ENDING_BYTES
+        r->path, e->name, at, e->bytes, WTE_NO_INDEX, part, e->name_bytes - ENDING_BYTES
     };
     if (part) place.where = e->header_at;
     snprintf(r->path, sizeof r->path, "%s: '%s'", r->f->path,
@@ -118,7 +118,7 @@ static wte_status list_names(reader *r)
     if (!wte__names_reserve(&f->names, f->n_entries))
         return wte__no_memory(r->err, f->n_entries * sizeof(uint64_t), "the names of the arrays");
     for (size_t i = 0; i < f->n_entries; i++) {
-        const wte_bytes text = { (const uint8_t *)f->entries[i].name, f->entries[i].name_bytes };
+        const wte__bytes text = { (const uint8_t *)f->entries[i].name, f->entries[i].name_bytes };
         uint64_t number = i;
         bool found; /* never: no two members have one name */
         if (!wte__names_add(&f->names, text, &number, &found))
@@ -146,9 +146,10 @@ static wte_status add_token(reader *r, const uint8_t *units, uint64_t row)
 {
     const wte__npy_texts *t = &r->texts;
     uint32_t n = t->chars;
-    WTE_TRY(wte__token_list_add(&r->f->tokens, (wte_bytes){ units, 0 }, WTE_TAG_NORMAL, r->err));
+    WTE_TRY(wte__token_list_add(&r->f->tokens, (wte__bytes){ units, 0 }, WTE_TAG_NORMAL, r->err));
     while (n > 0 && memcmp(units + (size_t)(n - 1) * t->unit, "\0\0\0", t->unit) == 0) n--;
-    if (t->unit == 1) return wte__token_list_extend(&r->f->tokens, (wte_bytes){ units, n }, r->err);
+    if (t->unit == 1)
+        return wte__token_list_extend(&r->f->tokens, (wte__bytes){ units, n }, r->err);
     for (uint32_t i = 0; i < n; i++) {
         const uint8_t *u = units + (size_t)i * 4;
         const uint32_t code = t->big ? (uint32_t)u[0] << 24 | (uint32_t)u[1] << 16 |
@@ -158,11 +159,11 @@ static wte_status add_token(reader *r, const uint8_t *units, uint64_t row)
         uint8_t text[4];
         const bool surrogate = code >= 0xd800 && code <= 0xdfff;
         if (code > 0x10ffff || surrogate)
-            return wte__fail(r->err, WTE_E_FORMAT, WTE_NOWHERE,
+            return wte__fail(r->err, WTE_E_FORMAT, WTE_NO_INDEX,
                              "%s: '%s': text %" PRIu64 " holds 0x%" PRIx32
                              ", which is no character",
                              r->f->path, r->list->name, row, code);
-        const wte_bytes bytes = { text, wte__utf8_put(code, text) };
+        const wte__bytes bytes = { text, wte__utf8_put(code, text) };
         WTE_TRY(wte__token_list_extend(&r->f->tokens, bytes, r->err));
     }
     return WTE_OK;

@@ -15,7 +15,7 @@ typedef wte__pickle_value value;
 
 typedef struct machine {
     wte__pickle *p;
-    wte_span in;
+    wte__span in;
     uint64_t op_at; /* of the opcode at work */
     value *stack, *memo;
     size_t n, cap, memo_n, memo_cap;
@@ -120,13 +120,13 @@ static wte_status no_mark(const machine *m)
 
 static uint64_t get(machine *m, uint32_t bytes)
 {
-    const wte_bytes b = wte_span_take(&m->in, bytes);
+    const wte__bytes b = wte__span_take(&m->in, bytes);
     uint64_t v = 0;
     for (uint32_t i = 0; b.data && i < bytes; i++) v |= (uint64_t)b.data[i] << (8 * i);
     return v;
 }
 
-static bool is_utf8(wte_bytes text)
+static bool is_utf8(wte__bytes text)
 {
     uint32_t code;
     for (uint64_t at = 0; at < text.size;) {
@@ -140,10 +140,10 @@ static bool is_utf8(wte_bytes text)
 /* `length` bytes of length, then so many of content. */
 static wte_status take_bytes(machine *m, wte__pickle_kind kind, uint32_t length)
 {
-    const wte_bytes b = wte_span_take(&m->in, get(m, length));
+    const wte__bytes b = wte__span_take(&m->in, get(m, length));
     value v;
     memset(&v, 0, sizeof v);
-    if (!wte_span_ok(&m->in)) return WTE_OK; /* told by the caller */
+    if (!wte__span_ok(&m->in)) return WTE_OK; /* told by the caller */
     if (b.size > UINT32_MAX) return fail_at(m, WTE_E_LIMIT, "a text of 4 GiB");
     v.kind = kind;
     v.n = (uint32_t)b.size;
@@ -154,9 +154,9 @@ static wte_status take_bytes(machine *m, wte__pickle_kind kind, uint32_t length)
 static wte_status take_text(machine *m, uint32_t length, bool python2)
 {
     WTE_TRY(take_bytes(m, WTE__PICKLE_TEXT, length));
-    if (!wte_span_ok(&m->in)) return WTE_OK;
+    if (!wte__span_ok(&m->in)) return WTE_OK;
     value *v = &m->stack[m->n - 1];
-    const wte_bytes text = { v->as.bytes, v->n };
+    const wte__bytes text = { v->as.bytes, v->n };
     if (is_utf8(text)) return WTE_OK;
     if (!python2) return bad(m, "a text is not valid UTF-8");
     v->kind = WTE__PICKLE_BYTES; /* Python 2 did not tell them apart */
@@ -166,7 +166,7 @@ static wte_status take_text(machine *m, uint32_t length, bool python2)
 static wte_status take_long(machine *m, uint32_t length)
 {
     WTE_TRY(take_bytes(m, WTE__PICKLE_LONG, length));
-    if (!wte_span_ok(&m->in)) return WTE_OK;
+    if (!wte__span_ok(&m->in)) return WTE_OK;
     value *v = &m->stack[m->n - 1];
     if (v->n > 8) return WTE_OK;
     uint64_t bits = v->n && v->as.bytes[v->n - 1] & 0x80 ? UINT64_MAX : 0;
@@ -178,7 +178,7 @@ static wte_status take_long(machine *m, uint32_t length)
 
 static wte_status take_float(machine *m)
 {
-    const wte_bytes b = wte_span_take(&m->in, 8);
+    const wte__bytes b = wte__span_take(&m->in, 8);
     uint64_t bits = 0;
     value v;
     memset(&v, 0, sizeof v);
@@ -354,7 +354,7 @@ static wte_status put(machine *m, uint64_t i)
 static wte_status recall(machine *m, uint64_t i)
 {
     if (i >= m->memo_cap || m->memo[i].kind == WTE__PICKLE_UNSET)
-        return wte_span_ok(&m->in) ? bad(m, "recalls a value that was not remembered") : WTE_OK;
+        return wte__span_ok(&m->in) ? bad(m, "recalls a value that was not remembered") : WTE_OK;
     return push(m, m->memo[i]);
 }
 
@@ -384,8 +384,8 @@ static wte_status order(machine *m, uint8_t op, bool *mine)
     case OP_PROTO:
         n = (size_t)get(m, 1);
         if (n < 2 || n > 5)
-            return wte_span_ok(&m->in) ? fail_at(m, WTE_E_UNSUPPORTED, "no protocol of 2 to 5")
-                                       : WTE_OK;
+            return wte__span_ok(&m->in) ? fail_at(m, WTE_E_UNSUPPORTED, "no protocol of 2 to 5")
+                                        : WTE_OK;
         return WTE_OK;
     default: *mine = false; return WTE_OK;
     }
@@ -393,7 +393,7 @@ static wte_status order(machine *m, uint8_t op, bool *mine)
 
 /* Names and calls ------------------------------------------------------------------------------ */
 
-static wte_status push_global(machine *m, wte_bytes module, wte_bytes name)
+static wte_status push_global(machine *m, wte__bytes module, wte__bytes name)
 {
     const wte__pickle *p = m->p;
     wte__pickle_global *g = wte__arena_take(p->arena, sizeof *g);
@@ -412,19 +412,19 @@ static wte_status push_global(machine *m, wte_bytes module, wte_bytes name)
     return push(m, v);
 }
 
-static wte_bytes take_line(machine *m)
+static wte__bytes take_line(machine *m)
 {
     const uint64_t start = m->in.at;
     while (m->in.at < m->in.size && m->in.base[m->in.at] != '\n') m->in.at++;
-    const wte_bytes line = { m->in.base + start, m->in.at - start };
-    (void)wte_span_take(&m->in, 1);
+    const wte__bytes line = { m->in.base + start, m->in.at - start };
+    (void)wte__span_take(&m->in, 1);
     return line;
 }
 
 static wte_status name_by_lines(machine *m)
 {
-    const wte_bytes module = take_line(m), name = take_line(m);
-    if (!wte_span_ok(&m->in)) return WTE_OK;
+    const wte__bytes module = take_line(m), name = take_line(m);
+    if (!wte__span_ok(&m->in)) return WTE_OK;
     return push_global(m, module, name);
 }
 
@@ -434,7 +434,7 @@ static wte_status name_by_texts(machine *m)
     if (!two) return too_few(m);
     if (two[0].kind != WTE__PICKLE_TEXT || two[1].kind != WTE__PICKLE_TEXT)
         return bad(m, "a module or a name in it is no text");
-    const wte_bytes module = { two[0].as.bytes, two[0].n }, name = { two[1].as.bytes, two[1].n };
+    const wte__bytes module = { two[0].as.bytes, two[0].n }, name = { two[1].as.bytes, two[1].n };
     return push_global(m, module, name);
 }
 
@@ -559,12 +559,12 @@ static wte_status step(machine *m)
     m->op_at = m->in.at;
     const uint8_t op = (uint8_t)get(m, 1);
     bool mine = false;
-    if (wte_span_ok(&m->in) && op == OP_STOP) return stop(m);
-    for (size_t i = 0; wte_span_ok(&m->in) && !mine && i < sizeof groups / sizeof groups[0]; i++) {
+    if (wte__span_ok(&m->in) && op == OP_STOP) return stop(m);
+    for (size_t i = 0; wte__span_ok(&m->in) && !mine && i < sizeof groups / sizeof groups[0]; i++) {
         mine = true;
         WTE_TRY(groups[i](m, op, &mine));
     }
-    if (!wte_span_ok(&m->in)) {
+    if (!wte__span_ok(&m->in)) {
         m->p->cut = true;
         return bad(m, "ends in the middle");
     }
@@ -578,7 +578,7 @@ wte_status wte__pickle_read(wte__pickle *p, wte_error *err)
     machine m;
     memset(&m, 0, sizeof m);
     m.p = p;
-    m.in = wte_span_make(p->data, p->size);
+    m.in = wte__span_make(p->data, p->size);
     m.allocator = p->arena->allocator;
     m.err = err;
     p->cut = false;

@@ -46,7 +46,7 @@ typedef struct wte__pickle_items {
 } wte__pickle_items;
 
 typedef struct wte__pickle_global {
-    wte_bytes module, name;
+    wte__bytes module, name;
     uint32_t tag; /* of the list; 0 = it is not there */
     bool setting; /* a class of a package of settings: may be called and named, is passed over */
     bool passed;  /* an object of it was made, and passed over */

@@ -5,21 +5,21 @@
 #include "base/error.h"
 #include "format/pickle.h"
 
-static bool same(wte_bytes a, const char *b)
+static bool same(wte__bytes a, const char *b)
 {
     const size_t n = strlen(b);
     return a.size == n && memcmp(a.data, b, n) == 0;
 }
 
 /* The package itself or a module of it. */
-static bool is_of(wte_bytes module, const char *package)
+static bool is_of(wte__bytes module, const char *package)
 {
     const size_t n = strlen(package);
     return same(module, package) ||
            (module.size > n && memcmp(module.data, package, n) == 0 && module.data[n] == '.');
 }
 
-static bool is_class(wte_bytes name)
+static bool is_class(wte__bytes name)
 {
     return name.size > 0 && name.data[0] >= 'A' && name.data[0] <= 'Z';
 }

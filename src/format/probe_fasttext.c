@@ -12,13 +12,13 @@
 
 bool wte__probe_fasttext_early(const wte__head *head)
 {
-    wte_span s = wte_span_make(head->bytes, head->n);
+    wte__span s = wte__span_make(head->bytes, head->n);
     uint32_t arg[ARGS];
-    for (size_t i = 0; i < ARGS; i++) arg[i] = wte_span_u32le(&s);
-    const uint64_t threshold = wte_span_u64le(&s); /* of sampling, a double */
-    const uint64_t entries = wte_span_u32le(&s), words = wte_span_u32le(&s);
-    const uint64_t labels = wte_span_u32le(&s), tokens = wte_span_u64le(&s);
-    if (!wte_span_ok(&s) || head->size < HEAD_BYTES) return false;
+    for (size_t i = 0; i < ARGS; i++) arg[i] = wte__span_u32le(&s);
+    const uint64_t threshold = wte__span_u64le(&s); /* of sampling, a double */
+    const uint64_t entries = wte__span_u32le(&s), words = wte__span_u32le(&s);
+    const uint64_t labels = wte__span_u32le(&s), tokens = wte__span_u64le(&s);
+    if (!wte__span_ok(&s) || head->size < HEAD_BYTES) return false;
     for (size_t i = 0; i < ARGS; i++)
         if (arg[i] > INT32_MAX) return false;
     const bool options = arg[ARG_DIM] > 0 && arg[ARG_LOSS] >= 1 && arg[ARG_LOSS] <= 3 &&

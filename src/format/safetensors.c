@@ -24,7 +24,7 @@ typedef struct reader {
 
 /* A tensor while its entry is read. */
 typedef struct draft {
-    wte__entry entry;
+    wte__tensor_entry entry;
     char shown[WTE__NAME_SHOWN];
     uint64_t at; /* of its key */
     uint64_t shape[WTE_MAX_RANK];
@@ -34,8 +34,8 @@ typedef struct draft {
 
 static uint64_t length_of(const uint8_t *p)
 {
-    wte_span s = wte_span_make(p, LENGTH_BYTES);
-    return wte_span_u64le(&s);
+    wte__span s = wte__span_make(p, LENGTH_BYTES);
+    return wte__span_u64le(&s);
 }
 
 wte__match wte__safetensors_match(const wte__head *head)
@@ -246,7 +246,7 @@ static wte_status read_pairs(reader *r, wte__names *names)
     while (wte__json_next(j) == WTE__JSON_KEY) {
         uint64_t bytes, at = j->token_at, first = at;
         const char *key = settle(r, &bytes);
-        const wte_bytes text = { (const uint8_t *)key, bytes };
+        const wte__bytes text = { (const uint8_t *)key, bytes };
         bool found;
         if (!wte__names_add(names, text, &first, &found))
             return wte__no_memory(r->err, 0, "the metadata");
@@ -289,17 +289,17 @@ static wte_status read_header(reader *r)
 
 static int by_place(const void *a, const void *b)
 {
-    const wte__entry *x = a, *y = b;
+    const wte__tensor_entry *x = a, *y = b;
     if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
     return (x->bytes > y->bytes) - (x->bytes < y->bytes); /* the empty ones first */
 }
 
-static wte_status sort_entries(const reader *r, wte__entry *entries, size_t n)
+static wte_status sort_entries(const reader *r, wte__tensor_entry *entries, size_t n)
 {
     size_t i = 1;
     while (i < n && by_place(&entries[i - 1], &entries[i]) <= 0) i++;
     if (i >= n) return WTE_OK; /* as nearly every writer leaves them */
-    wte__entry *scratch = wte__alloc_array(r->f->allocator, n, sizeof *scratch);
+    wte__tensor_entry *scratch = wte__alloc_array(r->f->allocator, n, sizeof *scratch);
     if (!scratch) return wte__no_memory(r->err, n * sizeof *scratch, "sorting the tensors");
     wte__sort(entries, n, sizeof *entries, by_place, scratch);
     wte__free(r->f->allocator, scratch, n * sizeof *scratch);
@@ -307,18 +307,19 @@ static wte_status sort_entries(const reader *r, wte__entry *entries, size_t n)
 }
 
 /* Where the entry's key stands in the file. */
-static uint64_t key_at(const reader *r, const wte__entry *e)
+static uint64_t key_at(const reader *r, const wte__tensor_entry *e)
 {
     return (uint64_t)(e->name - r->part->header) - 1;
 }
 
-static wte_status check_names(const reader *r, wte__entry *entries, size_t n, wte__names *names)
+static wte_status check_names(const reader *r, wte__tensor_entry *entries, size_t n,
+                              wte__names *names)
 {
     if (!wte__names_reserve(names, n))
         return wte__no_memory(r->err, n * 32, "the names of the tensors");
     for (size_t i = 0; i < n; i++) {
-        const wte__entry *e = &entries[i];
-        const wte_bytes text = { (const uint8_t *)e->name, e->name_bytes };
+        const wte__tensor_entry *e = &entries[i];
+        const wte__bytes text = { (const uint8_t *)e->name, e->name_bytes };
         uint64_t number = (uint64_t)(e - r->f->entries), second = key_at(r, e);
         bool found;
         if (!wte__names_add(names, text, &number, &found))
@@ -334,8 +335,8 @@ static wte_status check_names(const reader *r, wte__entry *entries, size_t n, wt
     return WTE_OK;
 }
 
-static wte_status bad_seam(const reader *r, const wte__entry *before, const wte__entry *e,
-                           uint64_t expected)
+static wte_status bad_seam(const reader *r, const wte__tensor_entry *before,
+                           const wte__tensor_entry *e, uint64_t expected)
 {
     char a[WTE__NAME_SHOWN], b[WTE__NAME_SHOWN];
     uint64_t where = key_at(r, e);
@@ -359,13 +360,13 @@ static wte_status bad_seam(const reader *r, const wte__entry *before, const wte_
 
 /* The ranges must tile the data: no hole, no overlap, nothing after the last. Then offsets become
  * the file's. */
-static wte_status check_tiles(const reader *r, wte__entry *entries, size_t n)
+static wte_status check_tiles(const reader *r, wte__tensor_entry *entries, size_t n)
 {
     const uint64_t have = r->part->file.size - r->data_at;
-    const wte__entry *before = NULL, *cut = NULL;
+    const wte__tensor_entry *before = NULL, *cut = NULL;
     uint64_t end = 0;
     for (size_t i = 0; i < n; i++) {
-        wte__entry *e = &entries[i];
+        wte__tensor_entry *e = &entries[i];
         if (e->offset != end) return bad_seam(r, before, e, end);
         end += e->bytes; /* cannot wrap: it is the entry's own data_offsets[1] */
         if (end > have && !cut) cut = e;

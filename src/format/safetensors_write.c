@@ -132,7 +132,7 @@ static wte_status check_items(const char *path, const wte_tensor_out *tensors,
         if (status == WTE_OK)
             status = wte__tensor_out_check(&tensors[i], path, &items[i].bytes, err);
         if (status != WTE_OK) break;
-        const wte_bytes name = { (const uint8_t *)tensors[i].name, strlen(tensors[i].name) };
+        const wte__bytes name = { (const uint8_t *)tensors[i].name, strlen(tensors[i].name) };
         char shown[WTE__NAME_SHOWN];
         uint64_t first = i;
         bool found;
@@ -166,7 +166,7 @@ static wte_status put_metadata(wte__plan *t, const char *path, const char *const
     for (size_t i = 0; i < n && status == WTE_OK; i++) {
         if (i && strcmp(sorted[i][0], sorted[i - 1][0]) == 0)
             status =
-                wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s: metadata key '%s' comes twice",
+                wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "%s: metadata key '%s' comes twice",
                           path, wte__show(shown, sorted[i][0], strlen(sorted[i][0])));
         if (i) put_text(t, ",");
         put_string(t, sorted[i][0]);
@@ -195,7 +195,7 @@ static wte_status put_tensors(wte__plan *t, const char *path, wte_error *err)
         put_text(t, "],\"data_offsets\":[");
         put_number(t, at);
         put_text(t, ",");
-        if (!wte_add_u64(at, item->bytes, &at))
+        if (!wte__add_u64(at, item->bytes, &at))
             return wte__fail(err, WTE_E_ARGUMENT, item->number,
                              "%s: the tensors have over 2^64 bytes", path);
         put_number(t, at);
@@ -217,7 +217,7 @@ static wte_status make_header(wte__plan *t, const char *path, const char *const 
     if (t->failed) return wte__no_memory(err, t->n, "the header");
     const size_t length = t->n - LENGTH_BYTES;
     if (length > WTE_LIMIT_SAFETENSORS_HEADER)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%s: a header of %zu bytes, but readers take at most %u", path, length,
                          WTE_LIMIT_SAFETENSORS_HEADER);
     for (uint32_t i = 0; i < LENGTH_BYTES; i++)
@@ -247,7 +247,7 @@ void wte__plan_free(wte__plan *plan)
 static wte_status write_all(wte_writer *to, const wte__plan *plan, wte_error *err)
 {
     wte__replace *r = &to->replace;
-    WTE_TRY(wte_writer_put(to, plan->text, plan->n, err));
+    WTE_TRY(wte_writer_write(to, plan->text, plan->n, err));
     for (size_t i = 0; i < plan->n_items; i++)
         WTE_TRY(wte__tensor_out_write(r, plan->items[i].out, plan->items[i].bytes, err));
     return WTE_OK;

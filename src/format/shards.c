@@ -3,7 +3,8 @@
  *
  * The index decides what the model holds: a tensor that it lists must lie in the file it names. A
  * tensor that lies in one of the files but is not listed there is a stray: it is no part of the
- * model, but can be looked at (wte_file_stray). Only files that the index names are opened. */
+ * model, but can be looked at (wte_file_unlisted_tensor). Only files that the index names are
+ * opened. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -13,7 +14,7 @@
 #include "format/format.h"
 
 typedef struct listing {
-    wte_bytes tensor;
+    wte__bytes tensor;
     const char *shard;
     uint64_t at; /* of the tensor's key in the index */
     uint32_t part;
@@ -33,7 +34,7 @@ typedef struct reader {
     bool torch; /* what the first shard is, all must be */
     wte_error *err;
     /* With a watch: all faults are told, and the first one is the answer. */
-    const wte_shard_watch *watch;
+    const wte_shard_callback *watch;
     bool gone[WTE_LIMIT_SHARDS]; /* shards that could not be read */
     wte_status first;
     wte_error first_error;
@@ -99,7 +100,7 @@ static wte_status read_listing(reader *r)
     if (!stays_below(l->shard, bytes))
         return refuse(r, "a file of weight_map does not lie in the folder of the index");
     r->n++;
-    const wte_bytes shard = { (const uint8_t *)l->shard, bytes };
+    const wte__bytes shard = { (const uint8_t *)l->shard, bytes };
     number = r->n_shards;
     if (!wte__names_add(&r->shard_names, shard, &number, &found)) return no_memory(r);
     if (found) return WTE_OK;
@@ -172,13 +173,13 @@ static wte_status number_shards(reader *r)
     wte__names_clear(&r->shard_names);
     if (!wte__names_reserve(&r->shard_names, r->n_shards)) return no_memory(r);
     for (size_t i = 0; i < r->n_shards; i++) {
-        const wte_bytes text = { (const uint8_t *)r->shards[i], strlen(r->shards[i]) };
+        const wte__bytes text = { (const uint8_t *)r->shards[i], strlen(r->shards[i]) };
         uint64_t number = i;
         bool found;
         if (!wte__names_add(&r->shard_names, text, &number, &found)) return no_memory(r);
     }
     for (size_t i = 0; i < r->n; i++) {
-        const wte_bytes text = { (const uint8_t *)r->list[i].shard, strlen(r->list[i].shard) };
+        const wte__bytes text = { (const uint8_t *)r->list[i].shard, strlen(r->list[i].shard) };
         uint64_t number = 0;
         (void)wte__names_find(&r->shard_names, text, &number);
         r->list[i].part = (uint32_t)number;
@@ -318,8 +319,8 @@ static void tell_tensors(reader *r)
         r->watch->fault(r->watch->ctx, &fault);
     }
     for (size_t i = 0; i < f->n_entries; i++) {
-        const wte__entry *e = &f->entries[i];
-        const wte_bytes text = { (const uint8_t *)e->name, e->name_bytes };
+        const wte__tensor_entry *e = &f->entries[i];
+        const wte__bytes text = { (const uint8_t *)e->name, e->name_bytes };
         const uint32_t part = f->parts[e->part].of;
         uint64_t number;
         const bool listed = wte__names_find(&r->tensors, text, &number);
@@ -344,10 +345,10 @@ static wte_status open_shards(reader *r)
     char dir[WTE_LIMIT_PATH];
     size_t n = (size_t)(wte__path_base(f->path) - f->path);
     if (f->memory)
-        return wte__fail(r->err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(r->err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "%s: an index in memory has no folder to find its shards in", f->path);
     if (n >= sizeof dir)
-        return wte__fail(r->err, WTE_E_ARGUMENT, WTE_NOWHERE, "path is longer than %zu bytes",
+        return wte__fail(r->err, WTE_E_ARGUMENT, WTE_NO_INDEX, "path is longer than %zu bytes",
                          sizeof dir - 1);
     memcpy(dir, f->path, n);
     dir[n] = '\0';
@@ -378,7 +379,7 @@ static wte_status read_shard(reader *r, uint32_t part)
     wte_status status = read_tensors(r, part, &names);
     wte__names_clear(&names);
     for (size_t i = first; status == WTE_OK && i < f->n_entries; i++) {
-        const wte_bytes text = { (const uint8_t *)f->entries[i].name, f->entries[i].name_bytes };
+        const wte__bytes text = { (const uint8_t *)f->entries[i].name, f->entries[i].name_bytes };
         uint64_t number;
         if (!wte__names_find(&r->tensors, text, &number)) continue;
         listing *l = &r->list[number];
@@ -421,12 +422,12 @@ static wte_status part_entries(reader *r)
     wte_file *f = r->f;
     size_t n = f->n_entries, listed = 0, strays = 0;
     if (!wte__names_reserve(&f->names, r->n)) return no_memory(r);
-    wte__entry *away = wte__alloc_array(f->allocator, n - r->n + 1, sizeof *away);
+    wte__tensor_entry *away = wte__alloc_array(f->allocator, n - r->n + 1, sizeof *away);
     if (!away) return no_memory(r);
     wte_status status = WTE_OK;
     for (size_t i = 0; i < n; i++) {
-        const wte__entry *e = &f->entries[i];
-        const wte_bytes text = { (const uint8_t *)e->name, e->name_bytes };
+        const wte__tensor_entry *e = &f->entries[i];
+        const wte__bytes text = { (const uint8_t *)e->name, e->name_bytes };
         uint64_t number = 0;
         bool found;
         if (!wte__names_find(&r->tensors, text, &number) ||

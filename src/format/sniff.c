@@ -40,7 +40,7 @@ wte_status wte__foreign(const wte__head *head, const char *path, wte_error *err)
     if (head->size == 0) return wte__fail(err, WTE_E_FORMAT, 0, "%s: is empty (0 bytes)", path);
     const wte__kind *kind = wte__kind_of(head);
     if (kind) return wte__kind_refuse(kind, head, path, err);
-    const wte_bytes start = { head->bytes, head->n };
+    const wte__bytes start = { head->bytes, head->n };
     WTE_TRY(wte__stand_in(start, head->size, path, "tensors", err));
     if (head->size < 8)
         return wte__fail(err, WTE_E_FORMAT, head->size,

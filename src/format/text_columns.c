@@ -22,14 +22,14 @@ void wte__text_because(wte__text_decision *d, const char *fmt, ...)
 static void count_words(const wte__text_decision *d, uint64_t column, size_t *words, bool *steps)
 {
     wte__text_fields it;
-    wte_bytes field;
+    wte__bytes field;
     bool quoted;
     size_t next, n = 0;
     uint64_t value = 0, start = 0;
     *words = 0;
     *steps = true;
     for (size_t at = 0; at < d->text.size && n < WTE__TEXT_SURVEY_LINES; at += next, n++) {
-        const wte_bytes line =
+        const wte__bytes line =
             wte__text_line_at(d->text.data + at, (size_t)d->text.size - at, d->l->line_end, &next);
         if (at + next == d->text.size && !d->whole) return;
         wte__text_fields_start(&it, d->survey.separator, line);
@@ -109,7 +109,7 @@ static wte_status columns_as_wished(wte__text_decision *d)
     wte__text_layout *l = d->l;
     const uint64_t last = w->last_column ? w->last_column : fields;
     if (w->first_column > last || last > fields)
-        return wte__fail(d->err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(d->err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: columns %" PRIu64 "-%" PRIu64
                          " are asked for, but its lines have %" PRIu64,
                          d->path, w->first_column, last, fields);
@@ -119,7 +119,7 @@ static wte_status columns_as_wished(wte__text_decision *d)
     wte__text_because(d, "--columns says so");
     if (w->keys == WTE_TEXT_KEYS_NONE) return WTE_OK;
     if (w->keys == WTE_TEXT_KEYS_FIRST && l->before == 0)
-        return wte__fail(d->err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(d->err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: column 1 is asked for as the key and as a number", d->path);
     return choose_key(d);
 }
@@ -180,7 +180,7 @@ static wte_status columns_of_lists(wte__text_decision *d)
     wte__text_layout *l = d->l;
     wte__text_line cut;
     size_t next;
-    const wte_bytes line =
+    const wte__bytes line =
         wte__text_line_at(d->text.data, (size_t)d->text.size, l->line_end, &next);
     l->dim = d->survey.numbers;
     l->cell_separator = d->survey.cell_separator;
@@ -201,7 +201,7 @@ static bool splits_a_number(const wte__text_decision *d)
 {
     const wte__text_survey *s = &d->survey;
     wte__text_fields it;
-    wte_bytes field;
+    wte__bytes field;
     bool quoted;
     size_t next;
     if (s->separator != ',' || s->fields != 2 || s->numbers != 2 || d->wish->keys) return false;
@@ -209,7 +209,7 @@ static bool splits_a_number(const wte__text_decision *d)
     for (size_t i = s->n > 1; i < s->n; i++)
         if (s->line[i].points || s->line[i].quoted || !s->line[i].first_integer) return false;
     for (size_t at = 0; at < d->text.size; at += next) {
-        const wte_bytes line =
+        const wte__bytes line =
             wte__text_line_at(d->text.data + at, (size_t)d->text.size - at, d->l->line_end, &next);
         wte__text_fields_start(&it, ',', line);
         (void)wte__text_fields_next(&it, &field, &quoted);
@@ -294,7 +294,7 @@ wte_status wte__text_take_keys(wte__text_decision *d)
                           d->wish->first_column ? "--columns and --keys say so" : "--keys says so");
     if (d->wish->keys == WTE_TEXT_KEYS_FIRST && l->before == 0) {
         if (l->dim < 2)
-            return wte__fail(d->err, WTE_E_ARGUMENT, WTE_NOWHERE,
+            return wte__fail(d->err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                              "%s: has one column, which cannot be a key and a number", d->path);
         l->before = 1;
         l->dim--;

@@ -27,12 +27,12 @@ static void pass_lines(wte__text_decision *d, uint64_t n)
 /* Counts ("rows dim") in front -------------------------------------------------------------------
  */
 
-static uint64_t count_lines(const wte__text_decision *d, wte_bytes text)
+static uint64_t count_lines(const wte__text_decision *d, wte__bytes text)
 {
     uint64_t n = 0;
     size_t next;
     for (size_t at = 0; at < text.size; at += next) {
-        const wte_bytes line =
+        const wte__bytes line =
             wte__text_line_at(text.data + at, (size_t)text.size - at, d->l->line_end, &next);
         n += wte__text_look_at(WTE__TEXT_BLANKS, line).fields > 0;
     }
@@ -40,7 +40,7 @@ static uint64_t count_lines(const wte__text_decision *d, wte_bytes text)
 }
 
 /* Two whole numbers over lines of two numbers: counts, or a row like them. */
-static wte_status judge_two(wte__text_decision *d, wte_bytes rest, uint64_t rows, bool *counted)
+static wte_status judge_two(wte__text_decision *d, wte__bytes rest, uint64_t rows, bool *counted)
 {
     const wte__text_survey *s = &d->survey;
     double numbers = 0, integers = 0;
@@ -75,7 +75,7 @@ static wte_status take_counts(wte__text_decision *d, bool *counted)
     *counted = false;
     const size_t next = wte__text_counts(d->text.data, (size_t)d->text.size, &rows, &dim);
     if (next == 0 || dim == 0) return WTE_OK;
-    const wte_bytes rest = { d->text.data + next, d->text.size - next };
+    const wte__bytes rest = { d->text.data + next, d->text.size - next };
     wte__text_survey_lines(d, WTE__TEXT_BLANKS, rest);
     WTE_TRY(judge_two(d, rest, rows, counted));
     if (!*counted) return WTE_OK;
@@ -149,7 +149,7 @@ static void describe(wte__text_decision *d)
 wte_status wte__text_decide(wte__text_decision *d, const uint8_t *data, size_t n)
 {
     const wte__text_layout none = { 0 };
-    const wte__text_titles untitled = { .key_named = WTE_NOWHERE };
+    const wte__text_titles untitled = { .key_named = WTE_NO_INDEX };
     bool counted = false;
     *d->l = none;
     d->titles = untitled;

@@ -11,7 +11,7 @@
 #include <wte/format.h>
 
 #include "base/alloc.h"
-#include "format/text_layout.h"
+#include "format/text_dialect.h"
 
 /* What the decision looks at. Lines beyond this do not change it. */
 #define WTE__TEXT_SURVEY_LINES 32u
@@ -75,7 +75,7 @@ typedef struct wte__text_titles {
     uint64_t run_first, run; /* columns with numbered titles (d0, d1, ..), and how many */
     bool other_run;          /* there are two such runs */
     bool first_is_key;       /* the first title is a usual name of keys, or empty */
-    uint64_t key_named;      /* a column with such a title, or WTE_NOWHERE */
+    uint64_t key_named;      /* a column with such a title, or WTE_NO_INDEX */
     char first[48];          /* the first title */
 } wte__text_titles;
 
@@ -89,8 +89,8 @@ typedef struct wte__text_reading {
 typedef struct wte__text_decision {
     wte__text_layout *l;
     const wte_text_options *wish;
-    wte_bytes text;  /* the beginning of the file, after a byte order mark */
-    wte_bytes tail;  /* whole lines at its end, none of which is in text; or nothing */
+    wte__bytes text; /* the beginning of the file, after a byte order mark */
+    wte__bytes tail; /* whole lines at its end, none of which is in text; or nothing */
     bool whole;      /* text is all of the file */
     bool sampled;    /* text is as long as it will get */
     bool wants_more; /* set when a longer text is needed to decide */
@@ -110,12 +110,12 @@ bool wte__text_may_be_table(const uint8_t *data, size_t n, bool whole);
 /* Line ends, and the text from which the survey starts. */
 void wte__text_start_at(wte__text_decision *d, const uint8_t *data, size_t n);
 /* Finds the separator; false when lines agree under none. */
-bool wte__text_survey_all(wte__text_decision *d, wte_bytes text);
+bool wte__text_survey_all(wte__text_decision *d, wte__bytes text);
 /* The lines of a text under one separator, whether they agree or not. */
-void wte__text_survey_lines(wte__text_decision *d, uint8_t separator, wte_bytes text);
-wte__text_look wte__text_look_at(uint8_t separator, wte_bytes line);
+void wte__text_survey_lines(wte__text_decision *d, uint8_t separator, wte__bytes text);
+wte__text_look wte__text_look_at(uint8_t separator, wte__bytes line);
 /* A number, perhaps with a decimal comma when that is not the separator. */
-bool wte__text_is_number(wte_bytes field, uint8_t separator);
+bool wte__text_is_number(wte__bytes field, uint8_t separator);
 /* Texts that are recognised, and are no table of vectors; WTE_OK when it is none of them. */
 wte_status wte__text_named(const wte__text_decision *d);
 
@@ -123,7 +123,7 @@ wte_status wte__text_named(const wte__text_decision *d);
 wte_status wte__text_take_first(wte__text_decision *d);
 
 /* How missing values are written: "", NA, null, ... */
-bool wte__text_is_missing(wte_bytes field);
+bool wte__text_is_missing(wte__bytes field);
 
 /* Columns (text_columns.c): which is the key, and which hold the numbers. */
 wte_status wte__text_take_keys(wte__text_decision *d);

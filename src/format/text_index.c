@@ -174,7 +174,7 @@ bool wte__text_index_load(wte__text_index *x, wte_file *f, wte__text_row_check *
     header want, h;
     wte__file cache;
     const bool first_wins = f->tokens.first_wins;
-    const wte_token_form form = f->tokens.form;
+    const wte__token_form form = f->tokens.form;
     if (!expect(x, f, &want, path) || wte__file_open(&cache, path, NULL) != WTE_OK) return false;
     bool ok = wte__file_read_at(&cache, 0, &h, sizeof h, path, NULL) == WTE_OK &&
               fits(&cache, &want, &h) && read_arrays(&cache, path, &h, x, f) &&
@@ -196,7 +196,7 @@ wte_status wte__text_index_stale(const wte__text_index *x, const wte_file *f, ui
     char path[WTE_LIMIT_PATH], shown[WTE__NAME_SHOWN] = "";
     if (x->kept && path_of(x, f, path)) wte__path_remove(path);
     if (f->tokens.n) {
-        const wte_bytes text = wte__token_list_text(&f->tokens, row);
+        const wte__bytes text = wte__token_list_text(&f->tokens, row);
         wte__show(shown, text.data, text.size);
     }
     return wte__fail(err, WTE_E_FORMAT, x->row_at[row],

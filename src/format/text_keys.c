@@ -30,7 +30,7 @@ typedef struct gather {
     size_t n;
 } gather;
 
-static uint64_t decimals_of(wte_bytes t)
+static uint64_t decimals_of(wte__bytes t)
 {
     const uint8_t *point = memchr(t.data, '.', (size_t)t.size);
     uint64_t n = 0;
@@ -41,7 +41,7 @@ static uint64_t decimals_of(wte_bytes t)
     return n;
 }
 
-static void count_field(wte__text_column *c, wte_bytes field, uint8_t separator)
+static void count_field(wte__text_column *c, wte__bytes field, uint8_t separator)
 {
     uint8_t buf[WTE__TEXT_NUMBER_MAX];
     float value = 0;
@@ -69,12 +69,12 @@ static void count_field(wte__text_column *c, wte_bytes field, uint8_t separator)
     if (fabs(number) > c->size) c->size = fabs(number);
 }
 
-static void count_line(gather *g, wte_bytes line)
+static void count_line(gather *g, wte__bytes line)
 {
     wte__text_evidence *e = g->e;
     const uint8_t separator = g->d->survey.separator;
     wte__text_fields it;
-    wte_bytes field;
+    wte__bytes field;
     bool quoted;
     const wte__text_look k = wte__text_look_at(separator, line);
     /* a comment, unless its hash mark is the key of a row */
@@ -94,12 +94,12 @@ static void count_line(gather *g, wte_bytes line)
     e->rows++;
 }
 
-static void count_lines(gather *g, wte_bytes text, bool ends, size_t most)
+static void count_lines(gather *g, wte__bytes text, bool ends, size_t most)
 {
     const uint8_t line_end = g->d->l->line_end;
     size_t next;
     for (size_t at = 0; at < text.size && g->n < most; at += next) {
-        const wte_bytes line =
+        const wte__bytes line =
             wte__text_line_at(text.data + at, (size_t)text.size - at, line_end, &next);
         const bool cut = !ends && at + next == text.size && text.data[text.size - 1] != line_end;
         if (!cut) count_line(g, line);

@@ -17,7 +17,7 @@ static bool is_mark(uint8_t c)
 
 /* Whether a word ends at p[end], where a quote inside it may be doubled or have a backslash before
  * it; *begin gets where it begins, or where the compared end of it does. */
-static bool word_ends(const uint8_t *p, size_t end, wte_bytes word, size_t *begin)
+static bool word_ends(const uint8_t *p, size_t end, wte__bytes word, size_t *begin)
 {
     size_t at = end;
     for (uint64_t i = word.size; i > 0 && at > 0; i--) {
@@ -38,7 +38,7 @@ static bool line_begins(const uint8_t *p, size_t at, bool from_first, uint8_t li
 }
 
 /* Whether the word is somewhere between the beginning of the line and p[n]. */
-static bool line_holds(const uint8_t *p, size_t n, wte_bytes word, bool from_first,
+static bool line_holds(const uint8_t *p, size_t n, wte__bytes word, bool from_first,
                        uint8_t line_end)
 {
     size_t begin = n, at;
@@ -57,7 +57,7 @@ wte_status wte__text_row_find(const wte_file *f, const wte__text_index *x,
     const uint64_t at = x->row_at[row], first = l->first;
     const uint8_t *p;
     size_t n, begin;
-    wte_bytes word = { (const uint8_t *)"", 0 };
+    wte__bytes word = { (const uint8_t *)"", 0 };
     *there = false;
     if (at < first || at > x->end) return WTE_OK;
     const bool whole = at - first <= BACK_BYTES;

@@ -2,8 +2,8 @@
  * at the beginning of a line. */
 #ifndef WTE_SRC_FORMAT_TEXT_ROW_H
 #define WTE_SRC_FORMAT_TEXT_ROW_H
+#include "format/text_dialect.h"
 #include "format/text_index.h"
-#include "format/text_layout.h"
 
 /* Where other columns are between word and numbers, it is enough that the line holds the word. The
  * window's cap is at least 1024. */

@@ -21,7 +21,7 @@ void wte__text_start_at(wte__text_decision *d, const uint8_t *data, size_t n)
     if (n > mark && !memchr(data, '\n', n) && memchr(data, '\r', n)) d->l->line_end = '\r';
 }
 
-static bool is_number(wte_bytes field, uint8_t separator, bool *comma)
+static bool is_number(wte__bytes field, uint8_t separator, bool *comma)
 {
     uint8_t buf[WTE__TEXT_NUMBER_MAX];
     *comma = false;
@@ -32,14 +32,14 @@ static bool is_number(wte_bytes field, uint8_t separator, bool *comma)
     return wte__text_kind_of(buf, (size_t)field.size) == WTE__TEXT_FLOAT;
 }
 
-bool wte__text_is_number(wte_bytes field, uint8_t separator)
+bool wte__text_is_number(wte__bytes field, uint8_t separator)
 {
     bool comma;
     return is_number(field, separator, &comma);
 }
 
 /* "3:0.25", an index and its value. */
-static bool is_pair(wte_bytes field)
+static bool is_pair(wte__bytes field)
 {
     uint64_t value;
     const size_t n = (size_t)field.size, at = wte__text_integer(field.data, n, 0, &value);
@@ -47,14 +47,14 @@ static bool is_pair(wte_bytes field)
            wte__text_kind_of(field.data + at + 1, n - at - 1) != WTE__TEXT_WORD;
 }
 
-static bool ends_with_number(wte_bytes field)
+static bool ends_with_number(wte__bytes field)
 {
     size_t at = (size_t)field.size;
     while (at && !wte__text_is_blank(field.data[at - 1])) at--;
     return at > 0 && wte__text_kind_of(field.data + at, (size_t)field.size - at) != WTE__TEXT_WORD;
 }
 
-static void look_at_number(wte__text_look *seen, wte_bytes field, bool quoted, bool comma)
+static void look_at_number(wte__text_look *seen, wte__bytes field, bool quoted, bool comma)
 {
     float value;
     seen->numbers++;
@@ -66,7 +66,7 @@ static void look_at_number(wte__text_look *seen, wte_bytes field, bool quoted, b
     seen->points += memchr(field.data, '.', (size_t)field.size) != NULL;
 }
 
-static void look_at_field(wte__text_look *seen, wte_bytes field, bool quoted, uint8_t separator)
+static void look_at_field(wte__text_look *seen, wte__bytes field, bool quoted, uint8_t separator)
 {
     bool comma;
     const bool first = seen->fields++ == 0, number = is_number(field, separator, &comma);
@@ -84,7 +84,7 @@ static void look_at_field(wte__text_look *seen, wte_bytes field, bool quoted, ui
             0;
 }
 
-static wte__text_look look_at_list(wte_bytes line)
+static wte__text_look look_at_list(wte__bytes line)
 {
     wte__text_look seen = { 0 };
     wte__text_list list;
@@ -94,11 +94,11 @@ static wte__text_look look_at_list(wte_bytes line)
     return seen;
 }
 
-wte__text_look wte__text_look_at(uint8_t separator, wte_bytes line)
+wte__text_look wte__text_look_at(uint8_t separator, wte__bytes line)
 {
     wte__text_look seen = { 0 };
     wte__text_fields it;
-    wte_bytes field;
+    wte__bytes field;
     bool quoted;
     if (separator == WTE__TEXT_LIST) return look_at_list(line);
     wte__text_fields_start(&it, separator, line);
@@ -110,7 +110,7 @@ wte__text_look wte__text_look_at(uint8_t separator, wte_bytes line)
     return seen;
 }
 
-static bool is_empty(wte_bytes line)
+static bool is_empty(wte__bytes line)
 {
     for (uint64_t i = 0; i < line.size; i++)
         if (!wte__text_is_blank(line.data[i])) return false;
@@ -118,7 +118,7 @@ static bool is_empty(wte_bytes line)
 }
 
 /* The one line there is, without its last field, which may be cut. */
-static wte_bytes without_last(wte_bytes line)
+static wte__bytes without_last(wte__bytes line)
 {
     uint64_t n = line.size;
     while (n && !wte__text_is_blank(line.data[n - 1]) && !strchr(",;|", line.data[n - 1])) n--;
@@ -126,13 +126,13 @@ static wte_bytes without_last(wte_bytes line)
     return line;
 }
 
-static void take_lines(wte__text_survey *s, const wte__text_decision *d, wte_bytes text)
+static void take_lines(wte__text_survey *s, const wte__text_decision *d, wte__bytes text)
 {
     const size_t n = (size_t)text.size;
     size_t next;
     s->n = 0;
     for (size_t at = 0; at < n && s->n < WTE__TEXT_SURVEY_LINES; at += next) {
-        wte_bytes line = wte__text_line_at(text.data + at, n - at, d->l->line_end, &next);
+        wte__bytes line = wte__text_line_at(text.data + at, n - at, d->l->line_end, &next);
         const bool cut = !d->whole && at + next == n && text.data[n - 1] != d->l->line_end;
         if (cut && s->n) return;
         if (cut) line = without_last(line);
@@ -204,7 +204,7 @@ static bool settle(wte__text_survey *s)
     return 2 * (fit + with_first) > s->n - first + with_first;
 }
 
-void wte__text_survey_lines(wte__text_decision *d, uint8_t separator, wte_bytes text)
+void wte__text_survey_lines(wte__text_decision *d, uint8_t separator, wte__bytes text)
 {
     const wte__text_survey none = { .separator = separator };
     d->survey = none;
@@ -213,12 +213,12 @@ void wte__text_survey_lines(wte__text_decision *d, uint8_t separator, wte_bytes 
 }
 
 /* What separates the cells before a list: the byte before the bracket. */
-static uint8_t cell_separator(const wte__text_decision *d, wte_bytes text)
+static uint8_t cell_separator(const wte__text_decision *d, wte__bytes text)
 {
     size_t next;
     wte__text_list list;
     for (size_t at = 0; at < text.size; at += next) {
-        const wte_bytes line =
+        const wte__bytes line =
             wte__text_line_at(text.data + at, (size_t)text.size - at, d->l->line_end, &next);
         if (!wte__text_find_list(line, &list)) continue;
         const uint8_t c = list.open ? line.data[list.open - 1] : ' ';
@@ -230,7 +230,7 @@ static uint8_t cell_separator(const wte__text_decision *d, wte_bytes text)
     return WTE__TEXT_BLANKS;
 }
 
-static bool survey_lists(wte__text_decision *d, wte_bytes text)
+static bool survey_lists(wte__text_decision *d, wte__bytes text)
 {
     wte__text_survey *s = &d->survey;
     size_t lists = 0;
@@ -246,7 +246,7 @@ static bool survey_lists(wte__text_decision *d, wte_bytes text)
 }
 
 /* Any column of numbers, where the last one holds words. */
-static bool survey_columns(wte__text_decision *d, wte_bytes text)
+static bool survey_columns(wte__text_decision *d, wte__bytes text)
 {
     static const uint8_t separators[] = { '\t', ';', ',', '|' };
     wte__text_survey *s = &d->survey;
@@ -263,7 +263,7 @@ static bool survey_columns(wte__text_decision *d, wte_bytes text)
     return false;
 }
 
-bool wte__text_survey_all(wte__text_decision *d, wte_bytes text)
+bool wte__text_survey_all(wte__text_decision *d, wte__bytes text)
 {
     static const uint8_t separators[] = { '\t', ';', ',', '|', WTE__TEXT_BLANKS };
     wte__text_survey *s = &d->survey;
@@ -289,10 +289,10 @@ static wte_status refuse(const wte__text_decision *d, const char *what)
 }
 
 /* floret's own form: "buckets dim minn maxn hashes seed < >", then a bucket a line. */
-static bool is_floret(wte_bytes line)
+static bool is_floret(wte__bytes line)
 {
     wte__text_fields it;
-    wte_bytes field;
+    wte__bytes field;
     bool quoted;
     size_t n = 0, numbers = 0;
     wte__text_fields_start(&it, WTE__TEXT_BLANKS, line);
@@ -315,7 +315,7 @@ wte_status wte__text_named(const wte__text_decision *d)
     static const char market[] = "%%MatrixMarket";
     wte__text_decision pairs = *d;
     size_t next;
-    const wte_bytes line =
+    const wte__bytes line =
         wte__text_line_at(d->text.data, (size_t)d->text.size, d->l->line_end, &next);
     if (line.size >= sizeof market - 1 && memcmp(line.data, market, sizeof market - 1) == 0)
         return refuse(d, "a Matrix Market file, which lists a matrix by columns or by places; this "
@@ -332,7 +332,7 @@ wte_status wte__text_named(const wte__text_decision *d)
     return WTE_OK;
 }
 
-static bool has_control(wte_bytes data)
+static bool has_control(wte__bytes data)
 {
     for (uint64_t i = 0; i < data.size && i < TELLING_BYTES; i++)
         if (data.data[i] < ' ' && !strchr("\t\n\r", data.data[i])) return true;
@@ -340,7 +340,7 @@ static bool has_control(wte_bytes data)
 }
 
 /* A first line that opens a list or an object of JSON; "[PAD] 0.1" and "[ 0.1" do not. */
-static bool is_json(wte_bytes line)
+static bool is_json(wte__bytes line)
 {
     const uint8_t next = line.size > 1 ? line.data[1] : '\0';
     if (line.data[0] == '{') return next == '\0' || next == '"';
@@ -354,11 +354,11 @@ bool wte__text_may_be_table(const uint8_t *data, size_t n, bool whole)
     wte__text_decision d = { .l = &l, .wish = &wish, .whole = whole, .path = "" };
     size_t next;
     wte__text_start_at(&d, data, n);
-    const wte_bytes line = wte__text_line_at(d.text.data, (size_t)d.text.size, l.line_end, &next);
+    const wte__bytes line = wte__text_line_at(d.text.data, (size_t)d.text.size, l.line_end, &next);
     if (is_empty(line) || memchr(data, '\0', n < TELLING_BYTES ? n : TELLING_BYTES)) return false;
     if (wte__text_named(&d) != WTE_OK) return true;
     const size_t counts = wte__text_counts(d.text.data, (size_t)d.text.size, &l.rows, &l.dim);
-    const wte_bytes rest = { d.text.data + counts, d.text.size - counts };
+    const wte__bytes rest = { d.text.data + counts, d.text.size - counts };
     if (counts && l.dim) {
         if (rest.size == 0) return whole;
         d.survey.separator = WTE__TEXT_BLANKS;

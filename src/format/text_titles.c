@@ -15,7 +15,7 @@
 /* Numbers that must be there before a first line of whole numbers is odd. */
 #define ODD_NUMBERS 32u
 
-static bool is_word(wte_bytes t, const char *word)
+static bool is_word(wte__bytes t, const char *word)
 {
     if (t.size != strlen(word)) return false;
     for (uint64_t i = 0; i < t.size; i++) {
@@ -25,7 +25,7 @@ static bool is_word(wte_bytes t, const char *word)
     return true;
 }
 
-static bool is_one_of(wte_bytes t, const char *const *words)
+static bool is_one_of(wte__bytes t, const char *const *words)
 {
     for (; *words; words++)
         if (is_word(t, *words)) return true;
@@ -33,7 +33,7 @@ static bool is_one_of(wte_bytes t, const char *const *words)
 }
 
 /* What tools and people call a column of keys. */
-static bool is_key_name(wte_bytes t)
+static bool is_key_name(wte__bytes t)
 {
     static const char *const names[] = {
         "",        "id",       "ids",       "idx",    "index",      "key",    "keys",     "word",
@@ -46,7 +46,7 @@ static bool is_key_name(wte_bytes t)
     const uint64_t n = t.size;
     if (is_one_of(t, names)) return true;
     if (n > 3) { /* token_id, user-id, itemId */
-        const wte_bytes end = { t.data + n - 3, 3 };
+        const wte__bytes end = { t.data + n - 3, 3 };
         if (is_word(end, "_id") || is_word(end, "-id") || is_word(end, ".id") ||
             is_word(end, " id"))
             return true;
@@ -55,7 +55,7 @@ static bool is_key_name(wte_bytes t)
                      is_word(t, "tokenid") || is_word(t, "userid") || is_word(t, "itemid"));
 }
 
-bool wte__text_is_missing(wte_bytes t)
+bool wte__text_is_missing(wte__bytes t)
 {
     static const char *const names[] = { "",  "na", "n/a",  "null",    "none", "-",
                                          "?", ".",  "#n/a", "missing", NULL };
@@ -64,7 +64,7 @@ bool wte__text_is_missing(wte_bytes t)
 
 /* The number at the end of a title, and the length of what is before it; a letter alone counts as
  * its place in the alphabet. False: there is none. */
-static bool split_title(wte_bytes t, size_t *stem, uint64_t *number)
+static bool split_title(wte__bytes t, size_t *stem, uint64_t *number)
 {
     size_t at = (size_t)t.size;
     while (at && t.data[at - 1] >= '0' && t.data[at - 1] <= '9') at--;
@@ -79,7 +79,7 @@ static bool split_title(wte_bytes t, size_t *stem, uint64_t *number)
     return letter;
 }
 
-static bool follows(wte_bytes before, wte_bytes t)
+static bool follows(wte__bytes before, wte__bytes t)
 {
     size_t stem, stem_before;
     uint64_t number, number_before;
@@ -89,7 +89,7 @@ static bool follows(wte_bytes before, wte_bytes t)
            number == number_before + 1;
 }
 
-static void copy_text(char *to, size_t cap, wte_bytes t)
+static void copy_text(char *to, size_t cap, wte__bytes t)
 {
     char shown[WTE__NAME_SHOWN];
     snprintf(to, cap, "%.*s", (int)cap - 1, wte__show(shown, t.data, t.size));
@@ -105,15 +105,15 @@ static void end_run(wte__text_titles *t, uint64_t first, uint64_t n)
     t->run_first = first;
 }
 
-static void read_titles(wte__text_decision *d, wte_bytes line)
+static void read_titles(wte__text_decision *d, wte__bytes line)
 {
     wte__text_titles *t = &d->titles;
     wte__text_fields it;
-    wte_bytes field, before = { NULL, 0 };
+    wte__bytes field, before = { NULL, 0 };
     bool quoted;
     uint64_t run_from = 0;
     const uint64_t fields = wte__text_look_at(d->survey.separator, line).fields;
-    const wte__text_titles none = { .key_named = WTE_NOWHERE };
+    const wte__text_titles none = { .key_named = WTE_NO_INDEX };
     *t = none;
     t->n = fields;
     t->shift = fields + 1 == d->survey.fields;
@@ -122,7 +122,7 @@ static void read_titles(wte__text_decision *d, wte_bytes line)
         const uint64_t column = i + t->shift;
         if (i == 0) copy_text(t->first, sizeof t->first, field);
         if (i == 0) t->first_is_key = t->shift || is_key_name(field);
-        if (t->key_named == WTE_NOWHERE && is_key_name(field)) t->key_named = column;
+        if (t->key_named == WTE_NO_INDEX && is_key_name(field)) t->key_named = column;
         if (i == 0 || !follows(before, field)) {
             if (i) end_run(t, run_from, column - run_from);
             run_from = column;
@@ -140,14 +140,14 @@ typedef struct first_line {
     double from;       /* the first of them */
     bool exponent;     /* some are written with one */
     bool same;         /* all numbers are equal */
-    wte_bytes first;
+    wte__bytes first;
 } first_line;
 
-static first_line look_at_first(const wte__text_decision *d, wte_bytes line)
+static first_line look_at_first(const wte__text_decision *d, wte__bytes line)
 {
     first_line f = { .same = true };
     wte__text_fields it;
-    wte_bytes field;
+    wte__bytes field;
     bool quoted;
     double before = 0;
     const uint64_t fields = wte__text_look_at(d->survey.separator, line).fields;
@@ -252,7 +252,7 @@ static bool fits_as_row(const wte__text_survey *s, const wte__text_look *k)
     return k->fields == s->fields && (k->numbers > 0 || s->numbers == s->fields);
 }
 
-static wte_status is_title(wte__text_decision *d, wte_bytes line, bool *title)
+static wte_status is_title(wte__text_decision *d, wte__bytes line, bool *title)
 {
     const wte__text_survey *s = &d->survey;
     *title = false;
@@ -270,12 +270,12 @@ static wte_status is_title(wte__text_decision *d, wte_bytes line, bool *title)
     return *title ? WTE_OK : check_odd(d, &f);
 }
 
-static wte_bytes line_at(const wte__text_decision *d, size_t at, size_t *next)
+static wte__bytes line_at(const wte__text_decision *d, size_t at, size_t *next)
 {
     return wte__text_line_at(d->text.data + at, (size_t)d->text.size - at, d->l->line_end, next);
 }
 
-static bool is_blank_line(wte_bytes line)
+static bool is_blank_line(wte__bytes line)
 {
     for (uint64_t i = 0; i < line.size; i++)
         if (!wte__text_is_blank(line.data[i])) return false;
@@ -283,7 +283,7 @@ static bool is_blank_line(wte_bytes line)
 }
 
 /* The names of a comment, when there are as many as columns: what savetxt writes as its header. */
-static void take_comment_names(wte__text_decision *d, wte_bytes line)
+static void take_comment_names(wte__text_decision *d, wte__bytes line)
 {
     while (line.size &&
            (wte__text_is_blank(*line.data) || *line.data == '#' || *line.data == '%')) {
@@ -307,7 +307,7 @@ static void pass_line(wte__text_decision *d, size_t *at, size_t next)
 }
 
 /* A comment at the start: not one that is a row whose key is a hash mark. */
-static bool is_comment_here(const wte__text_decision *d, wte_bytes line)
+static bool is_comment_here(const wte__text_decision *d, wte__bytes line)
 {
     const wte__text_survey *s = &d->survey;
     if (!wte__text_is_comment(line)) return false;
@@ -317,7 +317,7 @@ static bool is_comment_here(const wte__text_decision *d, wte_bytes line)
     return k.fields != s->fields || k.numbers + 1 != s->fields || k.integers == k.numbers;
 }
 
-static wte_status refuse_first(const wte__text_decision *d, wte_bytes line)
+static wte_status refuse_first(const wte__text_decision *d, wte__bytes line)
 {
     const wte__text_look k = wte__text_look_at(d->survey.separator, line);
     return wte__fail(d->err, WTE_E_FORMAT, d->l->first,
@@ -335,7 +335,7 @@ wte_status wte__text_take_first(wte__text_decision *d)
     uint64_t comments = 0;
     if (d->wish->has_skip) return WTE_OK;
     while (at < d->text.size) {
-        const wte_bytes line = line_at(d, at, &next);
+        const wte__bytes line = line_at(d, at, &next);
         if (is_blank_line(line)) {
             if (comments == 0) break;
         } else if (!is_comment_here(d, line)) {
@@ -347,7 +347,7 @@ wte_status wte__text_take_first(wte__text_decision *d)
         pass_line(d, &at, next);
     }
     d->l->comments = comments > 0;
-    const wte_bytes line = line_at(d, at, &next);
+    const wte__bytes line = line_at(d, at, &next);
     WTE_TRY(is_title(d, line, &title));
     if (title) {
         d->l->titled = true;

@@ -193,7 +193,7 @@ static wte_status no_memory(const wte__torch *t)
 
 /* Storages ------------------------------------------------------------------------------------- */
 
-bool wte__torch_key(wte__torch *t, const wte__pickle_value *v, wte_bytes *key)
+bool wte__torch_key(wte__torch *t, const wte__pickle_value *v, wte__bytes *key)
 {
     char digits[24];
     key->data = v->as.bytes;
@@ -228,7 +228,7 @@ static wte_status add_storage(wte__torch *t, const wte__torch_storage *s)
     return WTE_OK;
 }
 
-wte_status wte__torch_storage_add(wte__torch *t, wte_bytes key, const wte__pickle_value *class_,
+wte_status wte__torch_storage_add(wte__torch *t, wte__bytes key, const wte__pickle_value *class_,
                                   uint64_t count, uint64_t where, uint32_t *number)
 {
     char shown[WTE__NAME_SHOWN];
@@ -237,7 +237,7 @@ wte_status wte__torch_storage_add(wte__torch *t, wte_bytes key, const wte__pickl
     if (s.dtype == WTE_DTYPE_NONE)
         return wte__fail(t->err, WTE_E_FORMAT, where, "%s: storage '%s' is of no class of storages",
                          t->path, shown);
-    if (!wte_mul_u64(count, wte_dtype_bytes(s.dtype), &s.bytes))
+    if (!wte__mul_u64(count, wte_dtype_bytes(s.dtype), &s.bytes))
         return wte__fail(t->err, WTE_E_FORMAT, where,
                          "%s: storage '%s': %" PRIu64 " elements of %s overflow 64 bits", t->path,
                          shown, count, wte_dtype_name(s.dtype));
@@ -266,7 +266,7 @@ static wte_status add_view(wte__torch *t, const wte__torch_view *view, uint32_t 
     return WTE_OK;
 }
 
-wte_status wte__torch_view_add(wte__torch *t, wte_bytes key, uint32_t storage, uint64_t offset,
+wte_status wte__torch_view_add(wte__torch *t, wte__bytes key, uint32_t storage, uint64_t offset,
                                uint64_t count)
 {
     const wte__torch_view view = { storage, offset, count };
@@ -277,7 +277,7 @@ wte_status wte__torch_view_add(wte__torch *t, wte_bytes key, uint32_t storage, u
     return found ? WTE_OK : add_view(t, &view, &number); /* callers do not give a key twice */
 }
 
-bool wte__torch_view_find(const wte__torch *t, wte_bytes key, uint32_t *storage, uint64_t *offset)
+bool wte__torch_view_find(const wte__torch *t, wte__bytes key, uint32_t *storage, uint64_t *offset)
 {
     uint64_t i;
     *offset = 0;
@@ -305,7 +305,7 @@ static wte_status read_view(wte__torch *t, const wte__pickle_value *v, uint64_t 
     uint64_t end;
     view->offset = (uint64_t)of[1].as.integer;
     view->count = (uint64_t)of[2].as.integer;
-    if (!wte_add_u64(view->offset, view->count, &end) || end > count)
+    if (!wte__add_u64(view->offset, view->count, &end) || end > count)
         return wte__fail(t->err, WTE_E_FORMAT, where,
                          "%s: a view ends at element %" PRIu64 " of a storage of %" PRIu64, t->path,
                          end, count);
@@ -328,7 +328,7 @@ static wte_status on_persistent(const wte__pickle *p, const wte__pickle_value *i
     const uint64_t where = wte__pickle_where(p, at);
     const wte__pickle_value *of = id->as.items;
     wte__torch_view view;
-    wte_bytes key;
+    wte__bytes key;
     t->err = err;
     *number = NO_NUMBER;
     if (t->by_key) {
@@ -441,7 +441,7 @@ bool wte__torch_passed(const wte__pickle_value *v, char out[WTE__TORCH_PASSED])
 static wte_status bad_tensor(const wte__torch *t, const char *name, const char *what)
 {
     char shown[WTE__NAME_SHOWN];
-    return wte__fail(t->err, WTE_E_FORMAT, WTE_NOWHERE, "%s: tensor '%s': %s", t->path,
+    return wte__fail(t->err, WTE_E_FORMAT, WTE_NO_INDEX, "%s: tensor '%s': %s", t->path,
                      wte__show(shown, name, strlen(name)), what);
 }
 
@@ -462,7 +462,7 @@ static wte_status read_numbers(const wte__torch *t, const wte__pickle_value *v, 
     }
     if (*n > WTE_MAX_RANK) {
         char shown[WTE__NAME_SHOWN];
-        return wte__fail(t->err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(t->err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%s: tensor '%s' has %u dimensions, but at most %d are read", t->path,
                          wte__show(shown, name, strlen(name)), *n, WTE_MAX_RANK);
     }
@@ -499,7 +499,7 @@ static wte_status read_rebuild(wte__torch *t, const wte__pickle_value *arguments
     WTE_TRY(read_numbers(t, &of[2], name, out->shape, &out->rank));
     WTE_TRY(read_numbers(t, &of[3], name, out->stride, &strides));
     if (strides != out->rank) return bad_tensor(t, name, "shape and strides differ in length");
-    if (!wte_add_u64((uint64_t)of[1].as.integer, view->offset, &out->offset))
+    if (!wte__add_u64((uint64_t)of[1].as.integer, view->offset, &out->offset))
         return bad_tensor(t, name, "its offset overflows 64 bits");
     return wte__torch_check(t, out, name);
 }
@@ -510,7 +510,7 @@ static wte_status other_tensor(const wte__torch *t, const wte__pickle_value *cal
 {
     char shown[WTE__NAME_SHOWN], by[WTE__NAME_SHOWN];
     wte__pickle_show(callee->as.global, by, sizeof by);
-    return wte__fail(t->err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    return wte__fail(t->err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                      "%s: tensor '%s' is %s (%s), which is not read: save it as an ordinary one "
                      "(%s)",
                      t->path, wte__show(shown, name, strlen(name)),
@@ -559,18 +559,18 @@ wte_status wte__torch_check(wte__torch *t, const wte__torch_tensor *tensor, cons
     char shown[WTE__NAME_SHOWN];
     uint64_t elements, last = tensor->offset, end;
     const uint32_t element = wte_dtype_bytes(tensor->dtype);
-    bool ok = wte_shape_bytes(tensor->shape, tensor->rank, element, &elements);
+    bool ok = wte__shape_bytes(tensor->shape, tensor->rank, element, &elements);
     if (ok && elements == 0) return WTE_OK;
     for (uint32_t i = 0; ok && i < tensor->rank; i++) {
         uint64_t reach;
-        ok = wte_mul_u64(tensor->shape[i] - 1, tensor->stride[i], &reach) &&
-             wte_add_u64(last, reach, &last);
+        ok = wte__mul_u64(tensor->shape[i] - 1, tensor->stride[i], &reach) &&
+             wte__add_u64(last, reach, &last);
     }
-    ok = ok && wte_add_u64(last, 1, &end) && wte_mul_u64(end, element, &end);
+    ok = ok && wte__add_u64(last, 1, &end) && wte__mul_u64(end, element, &end);
     if (!ok) return bad_tensor(t, name, "its shape and strides overflow 64 bits");
     if (end <= s->bytes) return WTE_OK;
     char key[WTE__NAME_SHOWN];
-    return wte__fail(t->err, WTE_E_FORMAT, WTE_NOWHERE,
+    return wte__fail(t->err, WTE_E_FORMAT, WTE_NO_INDEX,
                      "%s: tensor '%s' reaches to byte %" PRIu64
                      " of storage '%s', which has %" PRIu64,
                      t->path, wte__show(shown, name, strlen(name)), end,

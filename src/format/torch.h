@@ -7,7 +7,7 @@
 
 /* What tensors are views of. */
 typedef struct wte__torch_storage {
-    wte_bytes key;
+    wte__bytes key;
     uint64_t count, bytes; /* elements; what they take */
     uint64_t offset;       /* where they lie, once that is known */
     uint32_t part;
@@ -57,14 +57,14 @@ wte_status wte__torch_pickle(wte__torch *t, wte__pickle *p);
  * `end`. */
 wte_status wte__torch_pickle_at(wte__torch *t, uint64_t at, uint64_t end, wte__pickle *p);
 /* Adds a storage of a class, or finds the one of that key and checks that they agree. */
-wte_status wte__torch_storage_add(wte__torch *t, wte_bytes key, const wte__pickle_value *class_,
+wte_status wte__torch_storage_add(wte__torch *t, wte__bytes key, const wte__pickle_value *class_,
                                   uint64_t count, uint64_t where, uint32_t *number);
 /* A view under a key of its own, and what such a key, or that of a storage, stands for. */
-wte_status wte__torch_view_add(wte__torch *t, wte_bytes key, uint32_t storage, uint64_t offset,
+wte_status wte__torch_view_add(wte__torch *t, wte__bytes key, uint32_t storage, uint64_t offset,
                                uint64_t count);
-bool wte__torch_view_find(const wte__torch *t, wte_bytes key, uint32_t *storage, uint64_t *offset);
+bool wte__torch_view_find(const wte__torch *t, wte__bytes key, uint32_t *storage, uint64_t *offset);
 /* A key as text: a text itself, or an integer in digits. False when it is neither. */
-bool wte__torch_key(wte__torch *t, const wte__pickle_value *v, wte_bytes *key);
+bool wte__torch_key(wte__torch *t, const wte__pickle_value *v, wte__bytes *key);
 /* The type of a storage class or tensor class; WTE_DTYPE_NONE when it is none. */
 wte_dtype wte__torch_class(const wte__pickle_value *v);
 /* What a value is that is neither a tensor nor holds any and so is passed over; false when it is a

@@ -61,7 +61,7 @@ static wte_status read_facts(reader *r)
 }
 
 /* The count before the bytes must be the one that the pickle gives. */
-static wte_status place(reader *r, wte_bytes key)
+static wte_status place(reader *r, wte__bytes key)
 {
     wte__torch *t = r->t;
     const wte__file *file = &t->f->parts[t->part].file;
@@ -78,14 +78,14 @@ static wte_status place(reader *r, wte_bytes key)
         return wte__fail(t->err, WTE_E_FORMAT, r->at, "%s: storage '%s' is listed twice", t->path,
                          shown);
     uint64_t end;
-    if (!wte_add_u64(r->at, 8, &end) || !wte_add_u64(end, s->bytes, &end) || end > r->size)
+    if (!wte__add_u64(r->at, 8, &end) || !wte__add_u64(end, s->bytes, &end) || end > r->size)
         return wte__fail(t->err, WTE_E_FORMAT, r->size,
                          "%s: truncated: storage '%s' of %" PRIu64 " bytes begins at byte %" PRIu64
                          ", but the file has %" PRIu64,
                          t->path, shown, s->bytes, r->at + 8, r->size);
     WTE_TRY(wte__file_read_at(file, r->at, number, sizeof number, t->path, t->err));
-    wte_span span = wte_span_make(number, sizeof number);
-    const uint64_t count = wte_span_u64le(&span);
+    wte__span span = wte__span_make(number, sizeof number);
+    const uint64_t count = wte__span_u64le(&span);
     if (count != s->count)
         return wte__fail(t->err, WTE_E_FORMAT, r->at,
                          "%s: storage '%s' has %" PRIu64 " elements, but its pickle says %" PRIu64,
@@ -102,7 +102,7 @@ static wte_status place_storages(reader *r, const wte__pickle_value *keys)
     wte__torch *t = r->t;
     if (keys->kind != WTE__PICKLE_LIST) return bad(r, "the keys of its storages are no list");
     for (uint32_t i = 0; i < keys->as.list->n; i++) {
-        wte_bytes key;
+        wte__bytes key;
         if (!wte__torch_key(t, &keys->as.list->items[i], &key))
             return bad(r, "a key of a storage is no text");
         WTE_TRY(place(r, key));

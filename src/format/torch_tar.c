@@ -124,8 +124,8 @@ static wte_status take_u64(reader *r, uint64_t *out)
 {
     uint8_t raw[8];
     WTE_TRY(take(r, raw, sizeof raw));
-    wte_span s = wte_span_make(raw, sizeof raw);
-    *out = wte_span_u64le(&s);
+    wte__span s = wte__span_make(raw, sizeof raw);
+    *out = wte__span_u64le(&s);
     return WTE_OK;
 }
 
@@ -141,7 +141,7 @@ static wte_status take_count(reader *r, uint64_t *n)
 }
 
 /* A pickled tuple of three whose parts `a` and, if not NULL, `b` are keys. */
-static wte_status take_three(reader *r, wte__pickle *p, wte_bytes *a, wte_bytes *b)
+static wte_status take_three(reader *r, wte__pickle *p, wte__bytes *a, wte__bytes *b)
 {
     WTE_TRY(next(r, p));
     const wte__pickle_value *of = p->root.as.items;
@@ -157,7 +157,7 @@ static wte_status read_storage(reader *r)
 {
     wte__torch *t = r->t;
     wte__pickle p;
-    wte_bytes key;
+    wte__bytes key;
     uint64_t count;
     uint32_t number;
     const uint64_t where = r->at;
@@ -181,7 +181,7 @@ static wte_status read_views(reader *r)
     if (p.root.kind != WTE__PICKLE_LIST) return bad(r, "the views of storages are no list");
     for (uint32_t i = 0; i < p.root.as.list->n; i++) {
         const wte__pickle_value *v = &p.root.as.list->items[i], *of = v->as.items;
-        wte_bytes key, root;
+        wte__bytes key, root;
         uint64_t number, end;
         if (v->kind != WTE__PICKLE_TUPLE || v->n != 4 || !wte__torch_key(t, &of[0], &key) ||
             !wte__torch_key(t, &of[1], &root) || of[2].kind != WTE__PICKLE_INT ||
@@ -191,7 +191,7 @@ static wte_status read_views(reader *r)
             return bad(r, "a key stands for two storages");
         if (!wte__names_find(&t->keys, root, &number)) return bad(r, "a view is of no storage");
         const uint64_t offset = (uint64_t)of[2].as.integer, count = (uint64_t)of[3].as.integer;
-        if (!wte_add_u64(offset, count, &end) || end > t->storages[number].count)
+        if (!wte__add_u64(offset, count, &end) || end > t->storages[number].count)
             return bad(r, "a view ends behind its storage");
         WTE_TRY(wte__torch_view_add(t, key, (uint32_t)number, offset, count));
     }
@@ -203,7 +203,7 @@ static wte_status read_tensor(reader *r)
 {
     wte__torch *t = r->t;
     wte__pickle p;
-    wte_bytes key, of;
+    wte__bytes key, of;
     wte__torch_tensor a;
     uint8_t rank[8];
     uint64_t number = r->n;
@@ -215,8 +215,8 @@ static wte_status read_tensor(reader *r)
     if (!wte__torch_view_find(t, of, &a.storage, &a.offset))
         return bad(r, "a tensor is of no storage");
     WTE_TRY(take(r, rank, sizeof rank));
-    wte_span s = wte_span_make(rank, sizeof rank);
-    a.rank = wte_span_u32le(&s);
+    wte__span s = wte__span_make(rank, sizeof rank);
+    a.rank = wte__span_u32le(&s);
     if (a.rank > WTE_MAX_RANK)
         return wte__fail(t->err, WTE_E_LIMIT, r->at - 8,
                          "%s: tar, byte %" PRIu64 ": a tensor of %u dimensions, but at most %d are "
@@ -226,7 +226,7 @@ static wte_status read_tensor(reader *r)
     for (uint32_t i = 0; i < a.rank; i++) WTE_TRY(take_u64(r, &a.stride[i]));
     uint64_t offset;
     WTE_TRY(take_u64(r, &offset));
-    if (!wte_add_u64(a.offset, offset, &a.offset)) return bad(r, "an offset overflows 64 bits");
+    if (!wte__add_u64(a.offset, offset, &a.offset)) return bad(r, "an offset overflows 64 bits");
     if (!wte__names_add(&t->tensor_keys, key, &number, &found))
         return wte__no_memory(t->err, key.size, t->path);
     if (found) return bad(r, "a tensor comes twice");

@@ -81,7 +81,7 @@ static wte_status member_of(const wte__torch *t, const wte__zip *z, const wte__z
     if (s->key.size > 0xfff || k < 0 ||
         !inside(pickle, key, (size_t)k < sizeof key ? (size_t)k : 0, whole, sizeof whole, &n) ||
         !wte__zip_find(z, whole, n, i))
-        return wte__fail(t->err, WTE_E_FORMAT, WTE_NOWHERE,
+        return wte__fail(t->err, WTE_E_FORMAT, WTE_NO_INDEX,
                          "%s: storage '%s' is missing: no member 'data/%s'", t->path, shown, shown);
     const wte__zip_entry *e = &z->entries[*i];
     if (e->bytes == s->bytes) return WTE_OK;

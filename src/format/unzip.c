@@ -17,7 +17,7 @@
 void *wte__zlib_alloc(void *allocator, unsigned items, unsigned size)
 {
     uint64_t bytes;
-    if (!wte_mul_u64(items, size, &bytes)) return NULL;
+    if (!wte__mul_u64(items, size, &bytes)) return NULL;
     uint64_t *block = wte__alloc_array(allocator, bytes + BLOCK_HEAD, 1);
     if (!block) return NULL;
     block[0] = bytes + BLOCK_HEAD;
@@ -142,7 +142,7 @@ wte_status wte__zip_unpack(wte_file *f, uint32_t of, const wte__zip *z, const si
     uint64_t total = 0;
     for (size_t k = 0; k < n; k++) {
         at[k] = rounded(total);
-        if (!wte_add_u64(at[k], z->entries[list[k]].bytes, &total) || total > SIZE_MAX / 2)
+        if (!wte__add_u64(at[k], z->entries[list[k]].bytes, &total) || total > SIZE_MAX / 2)
             total = UINT64_MAX - ALIGNED;
         WTE_TRY(wte__zip_justified(z, total, err));
     }

@@ -31,7 +31,7 @@ wte__match wte__word2vec_match(const wte__head *head)
 /* Whether the word of a row, with the space behind it, ends the n bytes at p. */
 static bool word_ends(const wte_file *f, uint64_t row, const uint8_t *p, size_t n)
 {
-    const wte_bytes word = wte__token_list_text(&f->tokens, row);
+    const wte__bytes word = wte__token_list_text(&f->tokens, row);
     return p[n - 1] == ' ' && memcmp(p, word.data + (word.size - (n - 1)), n - 1) == 0;
 }
 
@@ -56,7 +56,7 @@ static bool row_is_there(const wte_file *f, uint64_t row)
 
 /* With its word in one read where both are short. In a file that was changed, the numbers of
  * another row may lie at the row's place. */
-static wte_status read_row(const wte__entry *e, uint64_t row, uint8_t *out, wte_error *err)
+static wte_status read_row(const wte__tensor_entry *e, uint64_t row, uint8_t *out, wte_error *err)
 {
     const wte_file *f = e->file;
     const wte__text_index *x = f->made;
@@ -78,7 +78,7 @@ static wte_status read_row(const wte__entry *e, uint64_t row, uint8_t *out, wte_
 
 static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out, wte_error *err)
 {
-    const wte__entry *e = ctx;
+    const wte__tensor_entry *e = ctx;
     const wte__text_index *x = e->file->made;
     for (size_t i = 0; i < n; i++)
         WTE_TRY(read_row(e, ids[i], (uint8_t *)out + i * x->key.dim * sizeof(float), err));
@@ -87,28 +87,28 @@ static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out,
 
 static wte_status read_block(void *ctx, uint64_t first, size_t n, void *out, wte_error *err)
 {
-    const wte__entry *e = ctx;
+    const wte__tensor_entry *e = ctx;
     const wte__text_index *x = e->file->made;
     for (size_t i = 0; i < n; i++)
         WTE_TRY(read_row(e, first + i, (uint8_t *)out + i * x->key.dim * sizeof(float), err));
     return WTE_OK;
 }
 
-static wte_status make_rows(const wte__entry *e, wte_rows *out, wte_error *err)
+static wte_status make_rows(const wte__tensor_entry *e, wte_row_source *out, wte_error *err)
 {
     const wte__text_index *x = e->file->made;
-    const wte_rows rows = { .rows = x->n,
-                            .cols = x->key.dim,
-                            .dtype = WTE_F32,
-                            .read_rows = read_rows,
-                            .read_block = read_block,
-                            .ctx = (void *)(uintptr_t)e };
+    const wte_row_source rows = { .rows = x->n,
+                                  .cols = x->key.dim,
+                                  .dtype = WTE_F32,
+                                  .read_rows = read_rows,
+                                  .read_block = read_block,
+                                  .ctx = (void *)(uintptr_t)e };
     (void)err;
     *out = rows;
     return WTE_OK;
 }
 
-static wte_status place(const wte__entry *e, uint64_t row, uint64_t *offset, uint64_t *bytes,
+static wte_status place(const wte__tensor_entry *e, uint64_t row, uint64_t *offset, uint64_t *bytes,
                         wte_error *err)
 {
     const wte__text_index *x = e->file->made;
@@ -164,7 +164,7 @@ static wte_status take_record(pass *p)
     if (space ? (uint64_t)(space - data) > WTE_LIMIT_TOKEN_TEXT : n > WTE_LIMIT_TOKEN_TEXT)
         return bad_record(p, "has no space within 1 MiB that ends a word");
     if (!space) return bad_record(p, "has no space that ends its word: the file ends");
-    const wte_bytes word = { data, (uint64_t)(space - data) };
+    const wte__bytes word = { data, (uint64_t)(space - data) };
     if (memchr(word.data, '\0', (size_t)word.size) || memchr(word.data, '\n', (size_t)word.size))
         return bad_record(p, "has a NUL or a line's end in its word: numbers before it are missing "
                              "or too many");
@@ -231,8 +231,8 @@ wte_status wte__word2vec_read(wte_file *f, wte_error *err)
         return wte__fail(err, WTE_E_FORMAT, 0,
                          "%s: line 1 of a word2vec file has two numbers, words and dimensions",
                          f->path);
-    if (!wte_mul_u64(dim, sizeof(float), &row_bytes) || row_bytes == UINT64_MAX ||
-        !wte_mul_u64(rows, row_bytes + 1, &least) || least > size - first)
+    if (!wte__mul_u64(dim, sizeof(float), &row_bytes) || row_bytes == UINT64_MAX ||
+        !wte__mul_u64(rows, row_bytes + 1, &least) || least > size - first)
         return wte__fail(err, WTE_E_FORMAT, 0,
                          "%s: %" PRIu64 " words of %" PRIu64 " numbers need more than the %" PRIu64
                          " bytes that follow line 1",

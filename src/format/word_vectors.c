@@ -48,12 +48,12 @@ wte__match wte__text_table_match(const wte__head *head)
 /* Rows ---------------------------------------------------------------------------------------- */
 
 typedef struct reader {
-    const wte__entry *entry;
+    const wte__tensor_entry *entry;
     const vectors *v;
     wte__window window;
 } reader;
 
-static reader reader_of(const wte__entry *e, uint8_t *buf, size_t cap)
+static reader reader_of(const wte__tensor_entry *e, uint8_t *buf, size_t cap)
 {
     const vectors *v = e->file->made;
     const reader r = { e, v, { &e->file->parts[e->part], v->index.end, 0, 0, cap, buf } };
@@ -76,7 +76,7 @@ static uint64_t line_at(const reader *r, uint64_t at)
     return n;
 }
 
-static wte_status refuse_number(const reader *r, uint64_t number, wte_bytes text, uint64_t at,
+static wte_status refuse_number(const reader *r, uint64_t number, wte__bytes text, uint64_t at,
                                 wte_error *err)
 {
     char shown[WTE__NAME_SHOWN];
@@ -102,7 +102,7 @@ static size_t quoted_number(const uint8_t *p, size_t n)
 }
 
 /* The field at *at, without blanks around it; *at gets where the next one may begin. */
-static wte_status next_field(reader *r, uint64_t *at, wte_bytes *field, wte_error *err)
+static wte_status next_field(reader *r, uint64_t *at, wte__bytes *field, wte_error *err)
 {
     const wte__text_layout *l = &r->v->layout;
     const bool runs = l->separator == WTE__TEXT_BLANKS || l->separator == WTE__TEXT_LIST;
@@ -166,7 +166,7 @@ static wte_status check_end(reader *r, uint64_t row, uint64_t at, wte_error *err
     return wte__text_index_stale(&r->v->index, r->entry->file, row, err);
 }
 
-static bool read_number(const wte__text_layout *l, wte_bytes field, float *out)
+static bool read_number(const wte__text_layout *l, wte__bytes field, float *out)
 {
     uint8_t buf[WTE__TEXT_NUMBER_MAX];
     const size_t n = (size_t)field.size;
@@ -181,7 +181,7 @@ static wte_status read_row(reader *r, uint64_t row, float *out, wte_error *err)
     WTE_TRY(check_place(r, row, err));
     for (uint64_t i = 0; i < r->v->layout.dim; i++) {
         const uint64_t begin = at;
-        wte_bytes field;
+        wte__bytes field;
         WTE_TRY(next_field(r, &at, &field, err));
         if (!read_number(&r->v->layout, field, &out[i]))
             return refuse_number(r, i, field, begin, err);
@@ -207,22 +207,22 @@ static wte_status read_block(void *ctx, uint64_t first, size_t n, void *out, wte
     return WTE_OK;
 }
 
-static wte_status make_rows(const wte__entry *e, wte_rows *out, wte_error *err)
+static wte_status make_rows(const wte__tensor_entry *e, wte_row_source *out, wte_error *err)
 {
     const vectors *v = e->file->made;
-    const wte_rows rows = { .rows = v->index.n,
-                            .cols = v->layout.dim,
-                            .dtype = WTE_F32,
-                            .read_rows = read_rows,
-                            .read_block = read_block,
-                            .ctx = (void *)(uintptr_t)e };
+    const wte_row_source rows = { .rows = v->index.n,
+                                  .cols = v->layout.dim,
+                                  .dtype = WTE_F32,
+                                  .read_rows = read_rows,
+                                  .read_block = read_block,
+                                  .ctx = (void *)(uintptr_t)e };
     (void)err;
     *out = rows;
     return WTE_OK;
 }
 
 /* From the first number to the end of the line. */
-static wte_status place(const wte__entry *e, uint64_t row, uint64_t *offset, uint64_t *bytes,
+static wte_status place(const wte__tensor_entry *e, uint64_t row, uint64_t *offset, uint64_t *bytes,
                         wte_error *err)
 {
     uint8_t buf[ROW_BYTES];
@@ -275,7 +275,7 @@ static wte_status grow_window(pass *p, size_t cap)
 }
 
 /* The line at p->at without its end; *bytes gets its length with it. */
-static wte_status next_line(pass *p, wte_bytes *line, size_t *bytes)
+static wte_status next_line(pass *p, wte__bytes *line, size_t *bytes)
 {
     const uint8_t *data, *end = NULL;
     size_t n, seen = 0;
@@ -343,7 +343,7 @@ static wte_status take_lines(pass *p)
     const wte__text_layout *l = &p->v->layout;
     uint64_t empty = 0; /* the first of the empty lines before, or 0 */
     for (size_t bytes; p->at < p->window.end; p->at += bytes, p->line++) {
-        wte_bytes line;
+        wte__bytes line;
         wte__text_line cut;
         if (p->line % REPORT_LINES == 0) WTE_TRY(wte__file_report(p->f, p->at, p->err));
         WTE_TRY(next_line(p, &line, &bytes));
@@ -411,7 +411,7 @@ static wte_status load_tail(const wte_file *f, wte__text_decision *d, uint64_t f
     WTE_TRY(wte__file_read_at(&part->file, at, *buf, size - at, part->path, err));
     const uint8_t *line = memchr(*buf, d->l->line_end, (size_t)(size - at));
     const size_t skip = line ? (size_t)(line - *buf) + 1 : (size_t)(size - at);
-    d->tail = (wte_bytes){ *buf + skip, size - at - skip };
+    d->tail = (wte__bytes){ *buf + skip, size - at - skip };
     return WTE_OK;
 }
 
@@ -435,7 +435,7 @@ static wte_status decide_by(const wte_file *f, wte__text_decision *d, size_t n, 
         if (status == WTE_OK) status = wte__text_decide(d, data, n);
         *again = d->wants_more;
     }
-    d->tail = (wte_bytes){ NULL, 0 };
+    d->tail = (wte__bytes){ NULL, 0 };
     wte__free(f->allocator, tail, WTE__TEXT_TAIL_BYTES);
     wte__free(f->allocator, data, n);
     return status;
@@ -509,7 +509,7 @@ wte_status wte_file_text_reading(const wte_file *f, wte_text_reading *out, wte_e
     memset(out, 0, sizeof *out);
     WTE_TRY(wte__need(f, "wte_file_text_reading: f", err));
     if (f->maker != &maker)
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: is %s, not a text table",
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX, "%s: is %s, not a text table",
                          f->path, wte_format_name(f->format));
     const vectors *v = f->made;
     const wte__text_layout *l = &v->layout;

@@ -15,15 +15,15 @@ static wte_status check_rows(const wte_tensor_out *t, const char *path, uint64_t
     char shown[WTE__NAME_SHOWN];
     const char *name = t->name ? t->name : "";
     wte__show(shown, name, strlen(name));
-    WTE_TRY(wte_rows_check(t->rows, err));
+    WTE_TRY(wte_check_rows(t->rows, err));
     if (t->rows->dtype != t->dtype)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: tensor '%s' is %s, but its rows are %s", path, shown,
                          wte_dtype_name(t->dtype), wte_dtype_name(t->rows->dtype));
     const uint64_t shape[2] = { t->rows->rows, t->rows->cols };
     uint64_t have;
-    if (!wte_shape_bytes(shape, 2, wte_dtype_bytes(t->dtype), &have) || have != bytes)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    if (!wte__shape_bytes(shape, 2, wte_dtype_bytes(t->dtype), &have) || have != bytes)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: tensor '%s' has %" PRIu64 " bytes, but its %" PRIu64
                          " rows of %" PRIu64 " do not",
                          path, shown, bytes, shape[0], shape[1]);
@@ -38,27 +38,27 @@ wte_status wte__tensor_out_check(const wte_tensor_out *t, const char *path, uint
     wte__show(shown, name, strlen(name));
     *bytes = 0;
     if (wte_dtype_bits(t->dtype) == 0)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: tensor '%s' has no element type (%d)", path, shown, (int)t->dtype);
     if (t->rank > WTE_MAX_RANK || (t->rank && !t->shape))
         return wte__fail(
-            err, WTE_E_ARGUMENT, WTE_NOWHERE,
+            err, WTE_E_ARGUMENT, WTE_NO_INDEX,
             "%s: tensor '%s' has %u dimensions, but at most %d are written, and a shape "
             "is needed",
             path, shown, t->rank, WTE_MAX_RANK);
     uint64_t total;
     if (!wte__shape_bits(t->shape, t->rank, t->dtype, &total))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: tensor '%s': shape x %s overflows 64 bits", path, shown,
                          wte_dtype_name(t->dtype));
     if (total % 8)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: tensor '%s': %" PRIu64 " bits are not a whole number of bytes", path,
                          shown, total);
     *bytes = total / 8;
     if (t->rows) return check_rows(t, path, *bytes, err);
     if (*bytes && !t->data)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: tensor '%s' has neither data nor rows", path, shown);
     return WTE_OK;
 }
@@ -74,11 +74,11 @@ static wte_status write_block(wte__replace *to, void *block, uint64_t bytes, uin
 static wte_status write_rows(wte__replace *to, const wte_tensor_out *t, uint8_t *block,
                              uint64_t per, wte_error *err)
 {
-    const wte_rows *rows = t->rows;
+    const wte_row_source *rows = t->rows;
     const uint64_t row_bytes = rows->cols * wte_dtype_bytes(t->dtype);
     for (uint64_t at = 0; at < rows->rows; at += per) {
         uint64_t n = rows->rows - at < per ? rows->rows - at : per;
-        WTE_TRY(wte_rows_read_block(rows, at, (size_t)n, block, err));
+        WTE_TRY(wte_row_source_read_block(rows, at, (size_t)n, block, err));
         WTE_TRY(write_block(to, block, n * row_bytes, wte__unit_bytes(t->dtype), err));
     }
     return WTE_OK;

@@ -33,9 +33,9 @@ typedef struct ending {
     uint64_t disks; /* 0 = all on this one */
 } ending;
 
-static uint32_t get16(wte_span *s)
+static uint32_t get16(wte__span *s)
 {
-    const wte_bytes b = wte_span_take(s, 2);
+    const wte__bytes b = wte__span_take(s, 2);
     return b.data ? (uint32_t)b.data[0] | (uint32_t)b.data[1] << 8 : 0;
 }
 
@@ -53,11 +53,11 @@ static wte_status find_end(const wte__zip *z, uint64_t *at, wte_error *err)
     wte_status status = wte__file_read_at(&z->file, size - n, tail, n, z->path, err);
     bool found = false;
     for (uint64_t k = n - END_BYTES + 1; status == WTE_OK && !found && k > 0; k--) {
-        wte_span s = wte_span_make(tail + k - 1, n - (k - 1));
-        if (wte_span_u32le(&s) != END_MARK) continue;
-        (void)wte_span_take(&s, 16);
+        wte__span s = wte__span_make(tail + k - 1, n - (k - 1));
+        if (wte__span_u32le(&s) != END_MARK) continue;
+        (void)wte__span_take(&s, 16);
         const uint64_t comment = get16(&s);
-        found = comment == wte_span_left(&s);
+        found = comment == wte__span_left(&s);
         *at = size - n + k - 1;
     }
     wte__free(z->allocator, tail, (size_t)n);
@@ -75,30 +75,30 @@ static wte_status read_end64(const wte__zip *z, ending *e, wte_error *err)
     if (e->at < LOCATOR_BYTES) return WTE_OK;
     WTE_TRY(
         wte__file_read_at(&z->file, e->at - LOCATOR_BYTES, locator, sizeof locator, z->path, err));
-    wte_span s = wte_span_make(locator, sizeof locator);
-    if (wte_span_u32le(&s) != LOCATOR_MARK) return WTE_OK;
-    (void)wte_span_u32le(&s);
-    const uint64_t at = wte_span_u64le(&s);
+    wte__span s = wte__span_make(locator, sizeof locator);
+    if (wte__span_u32le(&s) != LOCATOR_MARK) return WTE_OK;
+    (void)wte__span_u32le(&s);
+    const uint64_t at = wte__span_u64le(&s);
     if (at > e->at - LOCATOR_BYTES || e->at - LOCATOR_BYTES - at < END64_BYTES)
         return wte__fail(err, WTE_E_FORMAT, e->at - LOCATOR_BYTES,
                          "%s: zip: its zip64 end record is said to be at byte %" PRIu64
                          ", but what points to it is at %" PRIu64,
                          z->path, at, e->at - LOCATOR_BYTES);
     WTE_TRY(wte__file_read_at(&z->file, at, record, sizeof record, z->path, err));
-    s = wte_span_make(record, sizeof record);
-    const uint32_t mark = wte_span_u32le(&s);
-    const uint64_t rest = wte_span_u64le(&s); /* of the record, behind this number */
+    s = wte__span_make(record, sizeof record);
+    const uint32_t mark = wte__span_u32le(&s);
+    const uint64_t rest = wte__span_u64le(&s); /* of the record, behind this number */
     if (mark != END64_MARK || rest != e->at - LOCATOR_BYTES - at - 12)
         return wte__fail(err, WTE_E_FORMAT, at, "%s: zip: no zip64 end record at byte %" PRIu64,
                          z->path, at);
-    (void)wte_span_u32le(&s); /* versions */
+    (void)wte__span_u32le(&s); /* versions */
     e->at = at;
-    e->disks = wte_span_u32le(&s);
-    e->disks |= wte_span_u32le(&s);
-    e->count = wte_span_u64le(&s);
-    if (wte_span_u64le(&s) != e->count) e->disks = 1;
-    e->bytes = wte_span_u64le(&s);
-    e->start = wte_span_u64le(&s);
+    e->disks = wte__span_u32le(&s);
+    e->disks |= wte__span_u32le(&s);
+    e->count = wte__span_u64le(&s);
+    if (wte__span_u64le(&s) != e->count) e->disks = 1;
+    e->bytes = wte__span_u64le(&s);
+    e->start = wte__span_u64le(&s);
     return WTE_OK;
 }
 
@@ -107,19 +107,19 @@ static wte_status read_end(const wte__zip *z, ending *e, wte_error *err)
     uint8_t record[END_BYTES];
     WTE_TRY(find_end(z, &e->at, err));
     WTE_TRY(wte__file_read_at(&z->file, e->at, record, sizeof record, z->path, err));
-    wte_span s = wte_span_make(record + 4, sizeof record - 4);
+    wte__span s = wte__span_make(record + 4, sizeof record - 4);
     e->disks = get16(&s);
     e->disks |= get16(&s);
     e->count = get16(&s);
     if (get16(&s) != e->count) e->disks = 1;
-    e->bytes = wte_span_u32le(&s);
-    e->start = wte_span_u32le(&s);
+    e->bytes = wte__span_u32le(&s);
+    e->start = wte__span_u32le(&s);
     WTE_TRY(read_end64(z, e, err));
     if (e->disks)
         return wte__fail(err, WTE_E_UNSUPPORTED, e->at,
                          "%s: zip: is one of several volumes; join them first", z->path);
     uint64_t end;
-    if (!wte_add_u64(e->start, e->bytes, &end) || end != e->at)
+    if (!wte__add_u64(e->start, e->bytes, &end) || end != e->at)
         return wte__fail(err, WTE_E_FORMAT, e->at,
                          "%s: zip: its directory of %" PRIu64 " bytes at byte %" PRIu64
                          " does not end where its end record is, at %" PRIu64
@@ -138,20 +138,20 @@ static wte_status read_end(const wte__zip *z, ending *e, wte_error *err)
 }
 
 /* The 64-bit numbers that did not fit into the record, in the record's order. */
-static bool read_extra(wte_bytes extra, wte__zip_entry *e)
+static bool read_extra(wte__bytes extra, wte__zip_entry *e)
 {
-    wte_span s = wte_span_make(extra.data, extra.size);
+    wte__span s = wte__span_make(extra.data, extra.size);
     uint64_t *const wide[] = { &e->bytes, &e->packed, &e->header_at };
     bool missing = false;
     for (int i = 0; i < 3; i++) missing |= *wide[i] == NONE32;
-    while (missing && wte_span_left(&s) >= 4) {
+    while (missing && wte__span_left(&s) >= 4) {
         const uint32_t id = get16(&s), n = get16(&s);
-        const wte_bytes field = wte_span_take(&s, n);
+        const wte__bytes field = wte__span_take(&s, n);
         if (id != 1 || !field.data) continue;
-        wte_span in = wte_span_make(field.data, field.size);
+        wte__span in = wte__span_make(field.data, field.size);
         for (int i = 0; i < 3; i++)
-            if (*wide[i] == NONE32) *wide[i] = wte_span_u64le(&in);
-        return wte_span_ok(&in);
+            if (*wide[i] == NONE32) *wide[i] = wte__span_u64le(&in);
+        return wte__span_ok(&in);
     }
     return !missing;
 }
@@ -186,8 +186,8 @@ static wte_status check_entry(const wte__zip *z, const wte__zip_entry *e, uint32
     if (flags & 1)
         return wte__fail(err, WTE_E_UNSUPPORTED, at, "%s: zip: '%s' is encrypted", z->path, shown);
     uint64_t end;
-    if (!wte_add_u64(e->packed, (uint64_t)LOCAL_BYTES + e->name_bytes, &end) ||
-        !wte_add_u64(e->header_at, end, &end) || end > z->directory_at)
+    if (!wte__add_u64(e->packed, (uint64_t)LOCAL_BYTES + e->name_bytes, &end) ||
+        !wte__add_u64(e->header_at, end, &end) || end > z->directory_at)
         return wte__fail(err, WTE_E_FORMAT, at,
                          "%s: zip: '%s' of %" PRIu64 " bytes at byte %" PRIu64
                          " does not end before the directory at %" PRIu64,
@@ -199,28 +199,29 @@ static wte_status check_entry(const wte__zip *z, const wte__zip_entry *e, uint32
     return WTE_OK;
 }
 
-static wte_status read_record(wte__zip *z, wte_span *s, wte_error *err)
+static wte_status read_record(wte__zip *z, wte__span *s, wte_error *err)
 {
     const uint64_t at = z->directory_at + s->at;
     wte__zip_entry *e = &z->entries[z->n];
-    if (wte_span_left(s) < RECORD_BYTES || wte_span_u32le(s) != RECORD_MARK)
+    if (wte__span_left(s) < RECORD_BYTES || wte__span_u32le(s) != RECORD_MARK)
         return bad_record(z, at, "no entry begins here", err);
-    (void)wte_span_u32le(s); /* versions */
+    (void)wte__span_u32le(s); /* versions */
     const uint32_t flags = get16(s);
     e->method = (uint16_t)get16(s);
-    (void)wte_span_u32le(s); /* time and date */
-    e->crc = wte_span_u32le(s);
-    e->packed = wte_span_u32le(s);
-    e->bytes = wte_span_u32le(s);
+    (void)wte__span_u32le(s); /* time and date */
+    e->crc = wte__span_u32le(s);
+    e->packed = wte__span_u32le(s);
+    e->bytes = wte__span_u32le(s);
     e->name_bytes = get16(s);
     const uint32_t extra_bytes = get16(s), comment = get16(s);
     const uint32_t disk = get16(s);
     (void)get16(s);
-    (void)wte_span_u32le(s); /* attributes */
-    e->header_at = wte_span_u32le(s);
-    const wte_bytes name = wte_span_take(s, e->name_bytes), extra = wte_span_take(s, extra_bytes);
-    (void)wte_span_take(s, comment);
-    if (!wte_span_ok(s)) return bad_record(z, at, "an entry is cut", err);
+    (void)wte__span_u32le(s); /* attributes */
+    e->header_at = wte__span_u32le(s);
+    const wte__bytes name = wte__span_take(s, e->name_bytes),
+                     extra = wte__span_take(s, extra_bytes);
+    (void)wte__span_take(s, comment);
+    if (!wte__span_ok(s)) return bad_record(z, at, "an entry is cut", err);
     e->name = z->directory + (name.data - (const uint8_t *)z->directory);
     if (!read_extra(extra, e)) return bad_record(z, at, "an entry's zip64 numbers are cut", err);
     if (disk != 0 && disk != NONE16)
@@ -252,7 +253,7 @@ static wte_status settle(wte__zip *z, wte_error *err)
     for (size_t i = 0; i < z->n; i++) {
         const wte__zip_entry *e = &z->entries[i];
         z->directory[(size_t)(e->name - z->directory) + e->name_bytes] = '\0';
-        const wte_bytes name = { (const uint8_t *)e->name, e->name_bytes };
+        const wte__bytes name = { (const uint8_t *)e->name, e->name_bytes };
         uint64_t number = i;
         bool found;
         if (!wte__names_add(&z->names, name, &number, &found))
@@ -296,9 +297,9 @@ wte_status wte__zip_open(wte__zip *z, const wte__file *file, const char *path,
     if (e.count) z->entries = wte__alloc_array(a, e.count, sizeof *z->entries);
     if (e.count && !z->entries) return wte__no_memory(err, e.count * sizeof *z->entries, path);
     z->cap = (size_t)e.count;
-    wte_span s = wte_span_make(z->directory, e.bytes);
+    wte__span s = wte__span_make(z->directory, e.bytes);
     while (z->n < z->cap) WTE_TRY(read_record(z, &s, err));
-    if (wte_span_left(&s) != 0)
+    if (wte__span_left(&s) != 0)
         return wte__fail(err, WTE_E_FORMAT, e.start + s.at,
                          "%s: zip: its %" PRIu64 " entries take %" PRIu64
                          " bytes of directory, but that has %" PRIu64,
@@ -317,7 +318,7 @@ void wte__zip_close(wte__zip *z)
 
 bool wte__zip_find(const wte__zip *z, const char *name, size_t bytes, size_t *i)
 {
-    const wte_bytes text = { (const uint8_t *)name, bytes };
+    const wte__bytes text = { (const uint8_t *)name, bytes };
     uint64_t number = 0;
     const bool found = wte__names_find(&z->names, text, &number);
     *i = (size_t)number;
@@ -332,11 +333,11 @@ wte_status wte__zip_data(const wte__zip *z, size_t i, uint64_t *at, wte_error *e
     char shown[WTE__NAME_SHOWN];
     wte__show(shown, e->name, e->name_bytes);
     WTE_TRY(wte__file_read_at(&z->file, e->header_at, local, sizeof local, z->path, err));
-    wte_span s = wte_span_make(local, sizeof local);
-    const uint32_t mark = wte_span_u32le(&s);
-    (void)wte_span_u32le(&s); /* version and flags */
+    wte__span s = wte__span_make(local, sizeof local);
+    const uint32_t mark = wte__span_u32le(&s);
+    (void)wte__span_u32le(&s); /* version and flags */
     const uint32_t method = get16(&s);
-    (void)wte_span_take(&s, 16);
+    (void)wte__span_take(&s, 16);
     const uint32_t name_bytes = get16(&s), extra = get16(&s);
     if (mark != LOCAL_MARK || method != e->method || name_bytes != e->name_bytes)
         return wte__fail(err, WTE_E_FORMAT, e->header_at,

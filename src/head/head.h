@@ -5,9 +5,9 @@
 #include <wte/head.h>
 
 #include "base/alloc.h"
-#include "head/told.h"
-#include "num/apart.h"
+#include "head/progress.h"
 #include "num/kernels.h"
+#include "num/overlap.h"
 
 /* The logits of some neighbouring rows for some neighbouring hidden vectors: chain done, not masked
  * (wte__head_masks tells). Valid while `take` runs; it may be changed there. */
@@ -19,8 +19,8 @@ typedef struct wte__tile {
     size_t stride;
 } wte__tile;
 
-typedef struct wte__sweep {
-    const wte_rows *table;
+typedef struct wte__logit_tiles {
+    const wte_row_source *table;
     const wte_hidden *hidden;
     wte_head_options o; /* as resolved by wte__head_check */
     /* Called once for each tile of rows and each block of hidden vectors, from any thread, at the
@@ -39,11 +39,11 @@ typedef struct wte__sweep {
     /* How many hidden vectors the whole has that these are a part of; 0 = these are all. The fast
      * precision chooses by that how to round, so that parts have the bits of the whole. */
     uint64_t whole;
-    wte__told *told; /* NULL, or what is told after each round of tiles */
-} wte__sweep;
+    wte__progress_state *told; /* NULL, or what is told after each round of tiles */
+} wte__logit_tiles;
 
 /* Row of the table that is number i of the sweep. */
-static inline uint64_t wte__sweep_row(const wte__sweep *s, uint64_t i)
+static inline uint64_t wte__logit_tiles_row(const wte__logit_tiles *s, uint64_t i)
 {
     return s->chosen ? (uint64_t)wte_ids_at(*s->chosen, i) : i;
 }
@@ -54,10 +54,10 @@ uint32_t wte__tile_rows(uint64_t dim);
 uint64_t wte__tiles(uint64_t rows, uint64_t dim);
 
 /* Copies opt, checks table, hidden and options against each other. */
-wte_status wte__head_check(const wte_rows *table, const wte_hidden *hidden,
+wte_status wte__head_check(const wte_row_source *table, const wte_hidden *hidden,
                            const wte_head_options *opt, wte_head_options *out, wte_error *err);
 /* What is written must not overlap table, hidden vectors and bias. */
-wte_status wte__head_apart(const wte__sweep *s, wte__piece written, wte_error *err);
+wte_status wte__head_no_overlap(const wte__logit_tiles *s, wte__piece written, wte_error *err);
 /* Whether row r takes no part. */
 static inline bool wte__head_masks(const wte_head_options *o, uint64_t row)
 {
@@ -65,11 +65,11 @@ static inline bool wte__head_masks(const wte_head_options *o, uint64_t row)
 }
 
 /* Hidden vector i in f32, with what the chain does before the product. */
-wte_status wte__hidden_widen(const wte_hidden *h, const wte_chain *c, uint64_t i, float *out,
-                             wte_error *err);
+wte_status wte__hidden_widen(const wte_hidden *h, const wte_logit_transform *c, uint64_t i,
+                             float *out, wte_error *err);
 
 /* Work memory that a sweep needs at least, and beyond which more does not help. What its caller
  * allocates besides is the caller's to add, and to take off work_bytes before. */
-void wte__sweep_need(const wte__sweep *s, uint64_t *least, uint64_t *best);
-wte_status wte__sweep_run(const wte__sweep *s, wte_error *err);
+void wte__logit_tiles_need(const wte__logit_tiles *s, uint64_t *least, uint64_t *best);
+wte_status wte__logit_tiles_run(const wte__logit_tiles *s, wte_error *err);
 #endif

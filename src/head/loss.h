@@ -1,7 +1,7 @@
 /* What loss.c and loss_grad.c share. Private to them. */
 #ifndef WTE_SRC_HEAD_LOSS_H
 #define WTE_SRC_HEAD_LOSS_H
-#include "head/survey.h"
+#include "head/logit_stats.h"
 
 /* Hidden vectors whose outer products are summed before they are added to d_table: fixed, so that
  * the sums do not depend on the work memory; blocks are multiples of it. */
@@ -15,7 +15,7 @@ typedef struct wte__term {
 } wte__term;
 
 typedef struct wte__loss_job {
-    wte__survey s;
+    wte__logit_stats s;
     wte_loss_options how;
     uint64_t taken, unmasked;
     wte__term *terms;

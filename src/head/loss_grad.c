@@ -21,7 +21,7 @@ bool wte__loss_wants_gradients(const wte_loss_options *how)
 }
 
 /* Whether a tile can be multiplied with where it lies. */
-static bool lies_as_f32(const wte_rows *t)
+static bool lies_as_f32(const wte_row_source *t)
 {
     return t->data && !t->read_rows && t->dtype == WTE_F32 && (uintptr_t)t->data % 4 == 0 &&
            t->row_bytes % 4 == 0;
@@ -38,13 +38,13 @@ static uint64_t over(uint64_t n, uint64_t parts)
 
 static uint64_t slopes_of_each(const wte__loss_job *job)
 {
-    const wte_rows *t = job->s.sweep.table;
+    const wte_row_source *t = job->s.sweep.table;
     return wte__tiles(t->rows, t->cols) * wte__tile_rows(t->cols) * sizeof(float);
 }
 
 static size_t scratch_of_each(const wte__loss_job *job)
 {
-    const wte_rows *t = job->s.sweep.table;
+    const wte_row_source *t = job->s.sweep.table;
     if (lies_as_f32(t) || !job->how.d_hidden) return 0;
     const size_t elements = (size_t)(wte__tile_rows(t->cols) * t->cols);
     const size_t read = t->dtype == WTE_F32 ? 0 : elements * wte_dtype_bytes(t->dtype);
@@ -66,7 +66,7 @@ static size_t hidden_bytes(const wte__loss_job *job)
 
 void wte__gradient_bytes(const wte__loss_job *job, uint64_t *fixed, uint64_t *each)
 {
-    *fixed = (uint64_t)scratch_of_each(job) * wte_pool_threads(job->s.sweep.o.pool);
+    *fixed = (uint64_t)scratch_of_each(job) * wte_pool_n_threads(job->s.sweep.o.pool);
     if (job->how.d_table) *fixed += hidden_of_each(job) + LINE;
     *each = slopes_of_each(job) + 2 * sizeof(float);
     *each += hidden_of_each(job);
@@ -87,12 +87,13 @@ static float *next_line(uint8_t *memory)
 
 wte_status wte__gradient_open(wte__loss_job *job, wte_error *err)
 {
-    const wte_chain *c = &job->s.sweep.o.chain;
-    const uint64_t n = job->s.block, threads = wte_pool_threads(job->s.sweep.o.pool);
-    job->unit = (double)job->how.upstream / (job->how.sum ? 1 : (double)job->taken);
-    job->after = (c->times != 0 ? (double)c->times : 1) / (c->over != 0 ? (double)c->over : 1);
-    job->before = (c->hidden_times != 0 ? (double)c->hidden_times : 1) /
-                  (c->hidden_over != 0 ? (double)c->hidden_over : 1);
+    const wte_logit_transform *c = &job->s.sweep.o.chain;
+    const uint64_t n = job->s.block, threads = wte_pool_n_threads(job->s.sweep.o.pool);
+    job->unit = (double)job->how.grad_scale / (job->how.sum ? 1 : (double)job->taken);
+    job->after =
+        (c->scale != 0 ? (double)c->scale : 1) / (c->divisor != 0 ? (double)c->divisor : 1);
+    job->before = (c->hidden_scale != 0 ? (double)c->hidden_scale : 1) /
+                  (c->hidden_divisor != 0 ? (double)c->hidden_divisor : 1);
     job->scratch_bytes = scratch_of_each(job);
     if (take(job, n * slopes_of_each(job), &job->s.sweep.keep) &&
         take(job, n * 2 * sizeof(float), &job->minus) &&
@@ -113,7 +114,7 @@ void wte__gradient_close(wte__loss_job *job)
     wte__free(a, job->s.sweep.keep, n * (size_t)slopes_of_each(job));
     wte__free(a, job->minus, n * 2 * sizeof(float));
     wte__free(a, job->hidden_memory, hidden_bytes(job));
-    wte__free(a, job->scratch, job->scratch_bytes * wte_pool_threads(job->s.sweep.o.pool));
+    wte__free(a, job->scratch, job->scratch_bytes * wte_pool_n_threads(job->s.sweep.o.pool));
 }
 
 /* Tiles --------------------------------------------------------------------------------------- */
@@ -126,7 +127,7 @@ typedef struct tile {
 
 static tile find_tile(const wte__loss_job *job, uint64_t number)
 {
-    const wte__survey *s = &job->s;
+    const wte__logit_stats *s = &job->s;
     const uint64_t row = number * s->tile_rows, left = s->sweep.table->rows - row;
     return (tile){ .number = number,
                    .row = row,
@@ -172,7 +173,7 @@ static double log_share(const wte__term *term, float logit)
 /* Whether a slope of a tile may reach skip_below. */
 static bool counts(const wte__loss_job *job, uint64_t number, uint64_t i)
 {
-    const wte__survey *s = &job->s;
+    const wte__logit_stats *s = &job->s;
     const wte__term *term = job->terms + i;
     if (!term->taken) return false;
     if (s->target[i] / s->tile_rows == number) return true;
@@ -218,7 +219,7 @@ static float target_slope(const wte__loss_job *job, uint64_t i, uint64_t row)
     const wte_head_options *o = &job->s.sweep.o;
     const wte__term *term = job->terms + i;
     const double logit = (double)term->logit, z = (double)job->how.z_loss;
-    const double part = o->chain.cap > 0 ? logit / (double)o->chain.cap : 0;
+    const double part = o->chain.softcap > 0 ? logit / (double)o->chain.softcap : 0;
     const double share = log_share(term, term->logit);
     const double slope = expm1(share) + exp(share) * 2 * z * term->lse +
                          (double)job->how.label_smoothing - smoothing(job);
@@ -228,17 +229,17 @@ static float target_slope(const wte__loss_job *job, uint64_t i, uint64_t row)
 
 static void make_slopes(const wte__loss_job *job, const tile *t)
 {
-    const wte__survey *s = &job->s;
-    const float cap = s->sweep.o.chain.cap;
-    const wte__slopes kernel = { t->slopes,
-                                 s->tile_rows,
-                                 t->n_rows,
-                                 (size_t)s->part.n,
-                                 job->minus,
-                                 job->scale,
-                                 (float)(-job->unit * job->after * smoothing(job)),
-                                 cap > 0 ? 1 / cap : 0 };
-    wte__kernels_get()->softmax_slopes(&kernel);
+    const wte__logit_stats *s = &job->s;
+    const float cap = s->sweep.o.chain.softcap;
+    const wte__softmax_grad kernel = { t->slopes,
+                                       s->tile_rows,
+                                       t->n_rows,
+                                       (size_t)s->part.n,
+                                       job->minus,
+                                       job->scale,
+                                       (float)(-job->unit * job->after * smoothing(job)),
+                                       cap > 0 ? 1 / cap : 0 };
+    wte__kernels_get()->softmax_grad(&kernel);
     for (uint64_t i = 0; i < s->part.n; i++) {
         float *of = t->slopes + i * s->tile_rows;
         if (!job->terms[i].taken)
@@ -282,7 +283,7 @@ static wte__wanted part_of(const void *at, size_t stride, size_t n, uint64_t par
 static void fetch_for_table(const wte__loss_job *job, const tile *t, uint64_t panel, uint64_t first,
                             wte__outer *o)
 {
-    const wte__survey *s = &job->s;
+    const wte__logit_stats *s = &job->s;
     const uint64_t calls = over(groups(job), GROUPS_AT_ONCE), all = panels(job);
     const uint64_t call = first / ((uint64_t)GROUPS_AT_ONCE * WTE__LOSS_GROUP);
     const bool more = t->number + 1 < s->tiles;
@@ -355,7 +356,7 @@ typedef struct shares {
  * rows, of which it then reads its columns only. */
 static shares make_shares(const wte__loss_job *job)
 {
-    const uint64_t threads = wte_pool_threads(job->s.sweep.o.pool);
+    const uint64_t threads = wte_pool_n_threads(job->s.sweep.o.pool);
     uint64_t least = UINT64_MAX;
     shares all = { job, 1, 1 };
     for (uint64_t by_cols = 1; by_cols <= threads && by_cols <= panels(job); by_cols++) {
@@ -388,7 +389,7 @@ static share choose_share(const shares *all, uint64_t number)
 static wte_status load_rows(const wte__loss_job *job, uint64_t row, size_t n, uint32_t slot,
                             const float **rows, size_t *stride, wte_error *err)
 {
-    const wte_rows *t = job->s.sweep.table;
+    const wte_row_source *t = job->s.sweep.table;
     const size_t elements = (size_t)(job->s.tile_rows * t->cols);
     *stride = (size_t)t->cols;
     if (lies_as_f32(t)) {
@@ -399,7 +400,7 @@ static wte_status load_rows(const wte__loss_job *job, uint64_t row, size_t n, ui
     float *wide = (float *)(void *)(job->scratch + slot * job->scratch_bytes);
     void *read = t->dtype == WTE_F32 ? (void *)wide : (void *)(wide + elements);
     *rows = wide;
-    WTE_TRY(wte_rows_read_block(t, row, n, read, err));
+    WTE_TRY(wte_row_source_read_block(t, row, n, read, err));
     if (t->dtype == WTE_F32) return WTE_OK;
     return wte_convert(t->dtype, read, WTE_F32, wide, n * (size_t)t->cols, NULL, err);
 }
@@ -455,7 +456,7 @@ static wte_status run_share(void *ctx, uint64_t number, uint32_t slot, wte_error
 {
     const shares *all = ctx;
     const wte__loss_job *job = all->job;
-    const wte__survey *s = &job->s;
+    const wte__logit_stats *s = &job->s;
     const share one = choose_share(all, number);
     const size_t cols = (size_t)s->sweep.table->cols;
     float *out = job->how.d_hidden + s->first * cols;
@@ -478,7 +479,7 @@ static wte_status run_share(void *ctx, uint64_t number, uint32_t slot, wte_error
 /* Vectors that have no target count nothing: NaN times a slope of 0 would be NaN. */
 static wte_status load_hidden(wte__loss_job *job, wte_error *err)
 {
-    const wte__survey *s = &job->s;
+    const wte__logit_stats *s = &job->s;
     const size_t cols = (size_t)s->sweep.table->cols, step = WTE__OUTER_COLS;
     for (uint64_t i = 0; i < s->part.n; i++) {
         if (job->terms[i].taken)
@@ -494,15 +495,15 @@ static wte_status load_hidden(wte__loss_job *job, wte_error *err)
 
 wte_status wte__gradient_block(wte__loss_job *job, wte_error *err)
 {
-    wte__survey *s = &job->s;
+    wte__logit_stats *s = &job->s;
     wte_pool *pool = s->sweep.o.pool;
     choose_scales(job);
     if (job->how.d_table) WTE_TRY(load_hidden(job, err));
     const uint64_t products = wte__times(s->part.n, s->sweep.table->rows);
-    WTE_TRY(wte__told_run(&s->told, job->how.d_table ? products : 0, pool, s->tiles, add_tile, job,
-                          err));
+    WTE_TRY(wte__progress_run(&s->told, job->how.d_table ? products : 0, pool, s->tiles, add_tile,
+                              job, err));
     if (!job->how.d_hidden || s->part.n == 0) return WTE_OK;
     shares all = make_shares(job);
     WTE_TRY(wte__parallel_try(pool, all.by_rows * all.by_cols, run_share, &all, err));
-    return wte__told_more(&s->told, products, err);
+    return wte__progress_advance(&s->told, products, err);
 }

@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "head/philox.h"
-#include "head/survey.h"
+#include "head/logit_stats.h"
+#include "num/philox.h"
 
 /* Logits that are kept for top p and min p. */
 #define LISTED 1024u
@@ -36,10 +36,10 @@ typedef struct draw {
     uint64_t at;  /* row, as DRAWN; tile, as IN_TILE */
 } draw;
 
-_Static_assert(sizeof(draw) <= WTE__SAMPLE_EACH, "wte__survey_need counts with it");
+_Static_assert(sizeof(draw) <= WTE__SAMPLE_EACH, "wte__logit_stats_need counts with it");
 
 typedef struct sampler {
-    wte__survey s;
+    wte__logit_stats s;
     wte_sample_options how;
     float times;
     bool listed;
@@ -84,7 +84,7 @@ static bool draw_from(const sampler *p, const uint64_t *list, size_t n, bool who
 /* Draws a tile. */
 static void draw_tile(const sampler *p, uint64_t hidden, draw *d)
 {
-    const wte__survey *s = &p->s;
+    const wte__logit_stats *s = &p->s;
     const size_t n = (size_t)s->part.n;
     double walked = 0;
     d->state = IN_TILE;
@@ -127,14 +127,14 @@ static void look(void *ctx, uint64_t hidden, const wte__found *f)
 }
 
 /* One hidden vector of the block as all there is. */
-static void choose_one(const sampler *p, uint64_t at, wte_hidden *one, wte__sweep *sweep)
+static void choose_one(const sampler *p, uint64_t at, wte_hidden *one, wte__logit_tiles *sweep)
 {
     const wte_hidden *h = &p->s.part;
     const size_t tight = (size_t)h->dim * wte_dtype_bytes(h->dtype);
     *one = *h;
     one->n = 1;
     if (h->data) one->data = (const char *)h->data + at * (h->row_bytes ? h->row_bytes : tight);
-    *sweep = (wte__sweep){
+    *sweep = (wte__logit_tiles){
         .table = p->s.sweep.table, .hidden = one, .o = p->s.sweep.o, .whole = p->s.sweep.hidden->n
     };
 }
@@ -148,7 +148,7 @@ static wte_status finish_tile(const sampler *p, uint64_t at, uint64_t fixed, dra
     const uint64_t first = d->at * p->s.tile_rows, left = p->s.sweep.table->rows - first;
     const size_t n = left < p->s.tile_rows ? (size_t)left : p->s.tile_rows;
     wte_hidden one;
-    wte__sweep sweep;
+    wte__logit_tiles sweep;
     choose_one(p, at, &one, &sweep);
     for (size_t r = 0; r < n; r++) rows[r] = first + r;
     const wte_ids list = { rows, WTE_I64, 0, n };
@@ -156,7 +156,7 @@ static wte_status finish_tile(const sampler *p, uint64_t at, uint64_t fixed, dra
     sweep.logits = logits;
     sweep.stride = n;
     sweep.o.work_bytes = fixed;
-    WTE_TRY(wte__sweep_run(&sweep, err));
+    WTE_TRY(wte__logit_tiles_run(&sweep, err));
     double walked = 0;
     for (size_t r = 0; r < n; r++) {
         const double above = (double)logits[r] - (double)d->most;
@@ -175,7 +175,7 @@ static wte_status finish_list(const sampler *p, uint64_t at, uint64_t fixed, dra
     const uint64_t rows = p->s.sweep.table->rows;
     const wte_allocator *a = p->s.sweep.o.allocator;
     wte_hidden one;
-    wte__sweep sweep;
+    wte__logit_tiles sweep;
     choose_one(p, at, &one, &sweep);
     const size_t bytes = (size_t)rows * (sizeof(uint64_t) + sizeof(float));
     uint64_t *list = wte__alloc(a, bytes);
@@ -183,7 +183,7 @@ static wte_status finish_list(const sampler *p, uint64_t at, uint64_t fixed, dra
     sweep.logits = (float *)(void *)(list + rows);
     sweep.stride = (size_t)rows;
     sweep.o.work_bytes = fixed - bytes;
-    const wte_status status = wte__sweep_run(&sweep, err);
+    const wte_status status = wte__logit_tiles_run(&sweep, err);
     size_t n = 0;
     long double total = 0;
     for (uint64_t r = 0; status == WTE_OK && r < rows; r++) {
@@ -226,8 +226,8 @@ static wte_status finish_block(sampler *p, uint64_t fixed, uint64_t *ids, wte_er
 static wte_status check_share(double share, const char *name, wte_error *err)
 {
     if (share >= 0 && share <= 1) return WTE_OK;
-    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "head: %s is %g, but a share is from 0 to 1",
-                     name, share);
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
+                     "head: %s is %g, but a share is from 0 to 1", name, share);
 }
 
 static wte_status check_how(sampler *p, const wte_sample_options *given, wte_error *err)
@@ -241,11 +241,11 @@ static wte_status check_how(sampler *p, const wte_sample_options *given, wte_err
     WTE_TRY(check_share(how->min_p, "min_p", err));
     p->times = how->temperature == 0 ? 1 : 1 / how->temperature;
     if (!(how->temperature >= 0) || !isfinite(p->times) || p->times == 0)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "head: a temperature of %g",
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "head: a temperature of %g",
                          (double)how->temperature);
     if (how->top_k >= rows) how->top_k = 0;
     if (how->top_k > WTE_LIMIT_TOP)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "head: top_k is %" PRIu32 ", but at most %u logits are kept", how->top_k,
                          WTE_LIMIT_TOP);
     p->listed = how->top_k > 0 || (how->top_p > 0 && how->top_p < 1) || how->min_p > 0;
@@ -254,22 +254,22 @@ static wte_status check_how(sampler *p, const wte_sample_options *given, wte_err
     return WTE_OK;
 }
 
-uint64_t wte__sample_bytes(const wte__sweep *s)
+uint64_t wte__sample_bytes(const wte__logit_tiles *s)
 {
-    const wte_rows *t = s->table;
+    const wte_row_source *t = s->table;
     wte_hidden one = *s->hidden;
-    wte__sweep sweep = { .table = t, .hidden = &one, .o = s->o, .whole = s->hidden->n };
+    wte__logit_tiles sweep = { .table = t, .hidden = &one, .o = s->o, .whole = s->hidden->n };
     uint64_t whole, tile, best;
     const wte_ids some = { .type = WTE_I64 }; /* how many does not matter */
     one.n = 1;
-    wte__sweep_need(&sweep, &whole, &best);
+    wte__logit_tiles_need(&sweep, &whole, &best);
     sweep.chosen = &some;
-    wte__sweep_need(&sweep, &tile, &best);
+    wte__logit_tiles_need(&sweep, &tile, &best);
     whole += t->rows * (sizeof(uint64_t) + sizeof(float));
     return whole > tile ? whole : tile;
 }
 
-wte_status wte_head_sample(const wte_rows *table, const wte_hidden *hidden,
+wte_status wte_head_sample(const wte_row_source *table, const wte_hidden *hidden,
                            const wte_head_options *opt, const wte_sample_options *sample,
                            uint64_t *ids, wte_error *err)
 {
@@ -279,20 +279,20 @@ wte_status wte_head_sample(const wte_rows *table, const wte_hidden *hidden,
     WTE_TRY(check_how(&p, sample, err));
     if (hidden->n == 0) return WTE_OK;
     WTE_TRY(wte__need(ids, "wte_head_sample: ids", err));
-    WTE_TRY(wte__head_apart(&p.s.sweep,
-                            (wte__piece){ "the output", ids, hidden->n, sizeof *ids, 0 }, err));
+    WTE_TRY(wte__head_no_overlap(
+        &p.s.sweep, (wte__piece){ "the output", ids, hidden->n, sizeof *ids, 0 }, err));
     const uint64_t fixed = wte__sample_bytes(&p.s.sweep);
-    wte_status status = wte__survey_open(&p.s, fixed, sizeof *p.draws, err);
+    wte_status status = wte__logit_stats_open(&p.s, fixed, sizeof *p.draws, err);
     if (status != WTE_OK) goto done;
     p.draws = wte__alloc_array(p.s.sweep.o.allocator, p.s.block, sizeof *p.draws);
     if (!p.draws) status = wte__no_memory(err, p.s.block * sizeof *p.draws, "draws");
     for (uint64_t first = 0; status == WTE_OK && first < hidden->n; first += p.s.block) {
         const uint64_t left = hidden->n - first;
-        status = wte__survey_run(&p.s, first, left < p.s.block ? left : p.s.block, err);
+        status = wte__logit_stats_run(&p.s, first, left < p.s.block ? left : p.s.block, err);
         if (status == WTE_OK) status = finish_block(&p, fixed, ids, err);
     }
 done:
     wte__free(p.s.sweep.o.allocator, p.draws, (size_t)(p.s.block * sizeof *p.draws));
-    wte__survey_close(&p.s);
+    wte__logit_stats_close(&p.s);
     return status;
 }

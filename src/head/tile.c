@@ -25,12 +25,12 @@
 /* The same, decoded in registers, exactly. */
 #define BLOCKS_VECTORS 2u
 
-static uint64_t whole_of(const wte__sweep *s)
+static uint64_t whole_of(const wte__logit_tiles *s)
 {
     return s->whole ? s->whole : s->hidden->n;
 }
 
-static bool has_integers(const wte_rows *t)
+static bool has_integers(const wte_row_source *t)
 {
     switch (t->packing) {
     case WTE_BLOCK_Q8_0:
@@ -42,9 +42,9 @@ static bool has_integers(const wte_rows *t)
 }
 
 /* Kernels that the plain version alone serves are slower than decoding, or exact products. */
-static wte__form choose_form(const wte__sweep *s)
+static wte__form choose_form(const wte__logit_tiles *s)
 {
-    const wte_rows *t = s->table;
+    const wte_row_source *t = s->table;
     const uint64_t n = whole_of(s);
     const wte__kernels *k = wte__kernels_get(), *plain = &wte__kernels_scalar;
     const bool blocks = has_integers(t);
@@ -56,20 +56,20 @@ static wte__form choose_form(const wte__sweep *s)
     return n < MANY_VECTORS ? WTE__FORM_FEW : WTE__FORM_MANY;
 }
 
-static bool as_stored(const wte__pass *p)
+static bool as_stored(const wte__tile_pass *p)
 {
     return p->form == WTE__FORM_BLOCKS || p->form == WTE__FORM_BYTES;
 }
 
 /* Data beside read_rows is a mapped file: it is read in blocks, not walked through in the map. */
-static bool in_memory(const wte__sweep *s)
+static bool in_memory(const wte__logit_tiles *s)
 {
     return s->table->data && !s->table->read_rows && !s->chosen;
 }
 
-static void choose_way(wte__pass *p)
+static void choose_way(wte__tile_pass *p)
 {
-    const wte_rows *t = p->s->table;
+    const wte_row_source *t = p->s->table;
     const bool native = t->dtype == WTE_F32 || t->dtype == WTE_F16 || t->dtype == WTE_BF16;
     p->in_memory = in_memory(p->s);
     p->type = native ? t->dtype : WTE_F32;
@@ -90,13 +90,13 @@ static uint32_t rows_of(uint64_t bytes, uint64_t dim, uint32_t most)
     return fits < 4 ? (most < 4 ? most : 4) : fits < most ? (uint32_t)fits : most;
 }
 
-void wte__pass_choose(wte__pass *p)
+void wte__tile_pass_choose(wte__tile_pass *p)
 {
-    const wte__sweep *s = p->s;
-    const wte_rows *t = s->table;
+    const wte__logit_tiles *s = p->s;
+    const wte_row_source *t = s->table;
     const uint32_t tile = wte__tile_rows(t->cols);
     p->rows = s->chosen ? s->chosen->count : t->rows;
-    p->threads = wte_pool_threads(s->o.pool);
+    p->threads = wte_pool_n_threads(s->o.pool);
     p->form = choose_form(s);
     choose_way(p);
     /* rows that are computed, not read, can be had in any number */
@@ -106,14 +106,14 @@ void wte__pass_choose(wte__pass *p)
     p->chunk = near ? rows_of(NEAR_BYTES, t->cols, tile) : tile;
 }
 
-static uint64_t stored_bytes(const wte__pass *p)
+static uint64_t stored_bytes(const wte__tile_pass *p)
 {
-    const wte_rows *t = p->s->table;
+    const wte_row_source *t = p->s->table;
     return as_stored(p) ? wte_packed_bytes(t->packing, t->cols)
                         : wte__times(t->cols, wte_dtype_bytes(t->dtype));
 }
 
-uint64_t wte__slot_plan(wte__pass *p, uint64_t block)
+uint64_t wte__slot_plan(wte__tile_pass *p, uint64_t block)
 {
     const uint64_t dim = p->s->table->cols, tile = wte__tile_rows(dim);
     const uint64_t wide = wte__times(dim, sizeof(float)), narrow = wte__times(dim, 2);
@@ -134,26 +134,26 @@ uint64_t wte__slot_plan(wte__pass *p, uint64_t block)
 }
 
 /* Chosen rows, as they are stored, to the slot. */
-static wte_status read_chosen(const wte__pass *p, uint64_t row, uint32_t n, uint8_t *slot,
+static wte_status read_chosen(const wte__tile_pass *p, uint64_t row, uint32_t n, uint8_t *slot,
                               wte_error *err)
 {
-    const wte_rows *t = p->s->table;
+    const wte_row_source *t = p->s->table;
     const size_t tight = (size_t)stored_bytes(p);
     uint64_t rows[IDS_AT_ONCE];
     for (uint32_t done = 0, now; done < n; done += now, slot += now * tight) {
         now = n - done < IDS_AT_ONCE ? n - done : IDS_AT_ONCE;
-        for (uint32_t i = 0; i < now; i++) rows[i] = wte__sweep_row(p->s, row + done + i);
+        for (uint32_t i = 0; i < now; i++) rows[i] = wte__logit_tiles_row(p->s, row + done + i);
         WTE_TRY(wte__source_rows(t, rows, now, slot, err));
     }
     return WTE_OK;
 }
 
 /* Stored rows, as they are, `stride` apart. */
-static wte_status take_rows(const wte__pass *p, uint64_t row, uint32_t n, uint8_t *slot,
+static wte_status take_rows(const wte__tile_pass *p, uint64_t row, uint32_t n, uint8_t *slot,
                             const uint8_t **from, size_t *stride, wte_error *err)
 {
-    const wte__sweep *s = p->s;
-    const wte_rows *t = s->table;
+    const wte__logit_tiles *s = p->s;
+    const wte_row_source *t = s->table;
     const bool packed = as_stored(p);
     const uint8_t *data = packed ? t->packed : t->data;
     const size_t apart = (size_t)(packed ? t->packed_row_bytes : t->row_bytes);
@@ -167,10 +167,10 @@ static wte_status take_rows(const wte__pass *p, uint64_t row, uint32_t n, uint8_
     }
     if (!s->chosen)
         return packed ? wte__source_packed(t, row, n, slot, err)
-                      : wte_rows_read_block(t, row, n, slot, err);
+                      : wte_row_source_read_block(t, row, n, slot, err);
     if (!packed && t->read_rows) return read_chosen(p, row, n, slot, err);
     for (uint32_t i = 0; i < n; i++) {
-        const uint64_t one = wte__sweep_row(s, row + i);
+        const uint64_t one = wte__logit_tiles_row(s, row + i);
         if (packed && !data)
             WTE_TRY(wte__source_packed(t, one, 1, slot + i * tight, err));
         else
@@ -180,10 +180,10 @@ static wte_status take_rows(const wte__pass *p, uint64_t row, uint32_t n, uint8_
 }
 
 /* n rows to the chunk, in the kernel's type. */
-static wte_status convert_rows(const wte__pass *p, const uint8_t *from, size_t stride, uint32_t n,
-                               uint8_t *slot, wte_error *err)
+static wte_status convert_rows(const wte__tile_pass *p, const uint8_t *from, size_t stride,
+                               uint32_t n, uint8_t *slot, wte_error *err)
 {
-    const wte_rows *t = p->s->table;
+    const wte_row_source *t = p->s->table;
     const size_t dim = (size_t)t->cols, size = p->way == WTE__WAY_WIDEN ? 4 : 2;
     const wte__kernels *k = wte__kernels_get();
     float *spare = (float *)(void *)(slot + p->wide_at);
@@ -213,7 +213,7 @@ typedef struct product {
     size_t more; /* rows that lie behind these and come next */
 } product;
 
-static void multiply_exact(const wte__pass *p, const product *x)
+static void multiply_exact(const wte__tile_pass *p, const product *x)
 {
     const wte__kernels *k = wte__kernels_get();
     const wte__dots job = {
@@ -235,7 +235,7 @@ static void multiply_exact(const wte__pass *p, const product *x)
         (p->type == WTE_F16 ? k->dots_f16 : k->dots_bf16)(&job);
 }
 
-static void multiply_pairs(const wte__pass *p, const product *x)
+static void multiply_pairs(const wte__tile_pass *p, const product *x)
 {
     const wte__kernels *k = wte__kernels_get();
     const wte__pairs job = { x->w,         x->w_stride,
@@ -246,13 +246,13 @@ static void multiply_pairs(const wte__pass *p, const product *x)
     (p->form == WTE__FORM_MANY ? k->fast_many : k->fast_few)(&job);
 }
 
-static void multiply_bytes(const wte__pass *p, const product *x)
+static void multiply_bytes(const wte__tile_pass *p, const product *x)
 {
     const wte__kernels *k = wte__kernels_get();
     const void *hidden = p->work + p->hidden_at;
-    const wte__bytes job = { x->w,   x->w_stride,  x->n,   (size_t)p->s->table->cols,
-                             hidden, (size_t)p->n, x->out, x->stride,
-                             x->more };
+    const wte__int8_dots job = { x->w,   x->w_stride,  x->n,   (size_t)p->s->table->cols,
+                                 hidden, (size_t)p->n, x->out, x->stride,
+                                 x->more };
     switch (p->s->table->packing) {
     case WTE_BLOCK_Q8_0: k->fast_q8_0(&job); break;
     case WTE_BLOCK_Q4_0: k->fast_q4_0(&job); break;
@@ -261,8 +261,8 @@ static void multiply_bytes(const wte__pass *p, const product *x)
     }
 }
 
-wte_status wte__tile_logits(const wte__pass *p, uint64_t row, uint32_t n, uint8_t *slot, float *out,
-                            size_t stride, wte_error *err)
+wte_status wte__tile_logits(const wte__tile_pass *p, uint64_t row, uint32_t n, uint8_t *slot,
+                            float *out, size_t stride, wte_error *err)
 {
     const size_t dim = (size_t)p->s->table->cols;
     for (uint32_t at = 0, now; at < n; at += now) {

@@ -28,8 +28,8 @@ typedef enum wte__way {
     WTE__WAY_ROUND     /* the same, and rounded to bf16 */
 } wte__way;
 
-typedef struct wte__pass {
-    const wte__sweep *s;
+typedef struct wte__tile_pass {
+    const wte__logit_tiles *s;
     uint64_t rows; /* of the table, or of the list */
     wte__form form;
     wte__way way;
@@ -47,18 +47,18 @@ typedef struct wte__pass {
     uint64_t first, n;
     const float *h; /* of exact forms */
     size_t h_stride;
-} wte__pass;
+} wte__tile_pass;
 
 /* Sizes that are too large to be counted are UINT64_MAX, which no budget allows. */
 static inline uint64_t wte__times(uint64_t a, uint64_t b)
 {
     uint64_t product;
-    return wte_mul_u64(a, b, &product) ? product : UINT64_MAX;
+    return wte__mul_u64(a, b, &product) ? product : UINT64_MAX;
 }
 static inline uint64_t wte__plus(uint64_t a, uint64_t b)
 {
     uint64_t sum;
-    return wte_add_u64(a, b, &sum) ? sum : UINT64_MAX;
+    return wte__add_u64(a, b, &sum) ? sum : UINT64_MAX;
 }
 /* The next multiple of a line of the caches. */
 static inline uint64_t wte__aligned(uint64_t at)
@@ -67,21 +67,21 @@ static inline uint64_t wte__aligned(uint64_t at)
 }
 
 /* Form, way and sizes that do not depend on the block. */
-void wte__pass_choose(wte__pass *p);
+void wte__tile_pass_choose(wte__tile_pass *p);
 /* Bytes of one slot with blocks of `block` hidden vectors; sets the places in it. */
-uint64_t wte__slot_plan(wte__pass *p, uint64_t block);
+uint64_t wte__slot_plan(wte__tile_pass *p, uint64_t block);
 /* Prepares and multiplies n rows from `row` on; out as in wte__dots. */
-wte_status wte__tile_logits(const wte__pass *p, uint64_t row, uint32_t n, uint8_t *slot, float *out,
-                            size_t stride, wte_error *err);
+wte_status wte__tile_logits(const wte__tile_pass *p, uint64_t row, uint32_t n, uint8_t *slot,
+                            float *out, size_t stride, wte_error *err);
 
 /* Bytes that `block` hidden vectors take in work memory. */
-uint64_t wte__hidden_plan(const wte__pass *p, uint64_t block);
+uint64_t wte__hidden_plan(const wte__tile_pass *p, uint64_t block);
 /* Prepares hidden vectors p->first to p->first + p->n - 1. */
-wte_status wte__hidden_load(wte__pass *p, wte_error *err);
+wte_status wte__hidden_load(wte__tile_pass *p, wte_error *err);
 
 /* Whether anything comes after the product; and that, for n rows from `row` on and all vectors of
  * the block. */
-bool wte__chain_any(const wte_head_options *o);
-wte_status wte__chain_run(const wte__pass *p, uint64_t row, uint32_t n, uint8_t *slot, float *out,
-                          size_t stride, wte_error *err);
+bool wte__logit_transform_any(const wte_head_options *o);
+wte_status wte__logit_transform_run(const wte__tile_pass *p, uint64_t row, uint32_t n,
+                                    uint8_t *slot, float *out, size_t stride, wte_error *err);
 #endif

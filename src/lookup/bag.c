@@ -7,7 +7,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "num/apart.h"
+#include "num/overlap.h"
 
 static wte_status check_mask(const wte_bag_options *o, wte_error *err)
 {
@@ -20,7 +20,7 @@ static wte_status check_mask(const wte_bag_options *o, wte_error *err)
     case WTE_I64:
     case WTE_F32: return WTE_OK;
     default:
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "bags: a mask of type %s, but masks are bool, u8, i8, i32, i64 or f32",
                          wte_dtype_name(o->mask_dtype));
     }
@@ -29,24 +29,24 @@ static wte_status check_mask(const wte_bag_options *o, wte_error *err)
 static wte_status check_options(const wte_bag_options *o, wte_error *err)
 {
     if (o->mode != WTE_BAG_SUM && o->mode != WTE_BAG_MEAN && o->mode != WTE_BAG_MAX)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "bags: no mode has the number %d",
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "bags: no mode has the number %d",
                          (int)o->mode);
     if (o->bad_ids != WTE_BAD_ID_ERROR && o->bad_ids != WTE_BAD_ID_ZERO)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "bags: no policy for bad ids has the number %d", (int)o->bad_ids);
     WTE_TRY(wte__norm_numbers_check(o->max_norm, o->norm_type, "bags", err));
     WTE_TRY(wte__need_array(o->ignore_ids, o->n_ignore_ids, sizeof *o->ignore_ids,
                             "bags: ignore_ids", err));
     if (o->weights && o->mode != WTE_BAG_SUM)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "bags: weights are for sums, not for the %s",
                          o->mode == WTE_BAG_MEAN ? "mean" : "maximum");
-    if (o->max_at && o->mode != WTE_BAG_MAX)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    if (o->argmax && o->mode != WTE_BAG_MAX)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "bags: max_at is for the maximum, not for the %s",
                          o->mode == WTE_BAG_MEAN ? "mean" : "sum");
     if (o->out_dtype != WTE_F32 && o->out_dtype != WTE_F16 && o->out_dtype != WTE_BF16)
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "bags come out as f32, f16 or bf16, not as %s",
                          wte_dtype_name(o->out_dtype));
     return check_mask(o, err);
@@ -64,13 +64,13 @@ static wte_status take_options(const wte_bag_options *given, wte_bag_options *o,
 /* Every bag has so many ids. */
 static wte_status count_equal_bags(wte__bag_job *job, wte_error *err)
 {
-    const uint64_t each = job->o.bag_ids;
-    if (job->offsets.count || job->o.offsets_end)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    const uint64_t each = job->o.ids_per_bag;
+    if (job->offsets.count || job->o.include_last_offset)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "bags of %" PRIu64 " ids each need no offsets, but there are %" PRIu64,
                          each, job->offsets.count);
     if (job->ids.count % each)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%" PRIu64 " ids are no whole number of bags of %" PRIu64, job->ids.count,
                          each);
     job->n_bags = job->ids.count / each;
@@ -106,15 +106,15 @@ static wte_status count_bags(wte__bag_job *job, wte_error *err)
 {
     const uint64_t n = job->offsets.count;
     WTE_TRY(wte__ids_check(job->ids, "bags", err));
-    if (job->o.bag_ids) return count_equal_bags(job, err);
+    if (job->o.ids_per_bag) return count_equal_bags(job, err);
     WTE_TRY(wte__ids_check(job->offsets, "bags, offsets", err));
-    if (n == 0 && (job->ids.count || job->o.offsets_end))
-        return wte__fail(err, WTE_E_ARGUMENT, 0, "bags: no offsets, but %" PRIu64 " ids%s",
-                         job->ids.count,
-                         job->o.offsets_end ? ", and the last offset is to be their end" : "");
+    if (n == 0 && (job->ids.count || job->o.include_last_offset))
+        return wte__fail(
+            err, WTE_E_ARGUMENT, 0, "bags: no offsets, but %" PRIu64 " ids%s", job->ids.count,
+            job->o.include_last_offset ? ", and the last offset is to be their end" : "");
     WTE_TRY(check_offsets(job, err));
     job->n_bags = n;
-    if (!job->o.offsets_end) return WTE_OK;
+    if (!job->o.include_last_offset) return WTE_OK;
     const uint64_t last = (uint64_t)wte__offset_at(job, n - 1);
     if (last != job->ids.count)
         return wte__fail(err, WTE_E_ARGUMENT, n - 1,
@@ -157,26 +157,26 @@ static wte_status check_output(wte__bag_job *job, size_t row_bytes, wte_error *e
 {
     const uint64_t cols = job->rows->cols;
     uint64_t tight, wide, all;
-    if (!wte_mul_u64(cols, sizeof(float), &wide) || wide > PTRDIFF_MAX)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+    if (!wte__mul_u64(cols, sizeof(float), &wide) || wide > PTRDIFF_MAX)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "bags: a row of %" PRIu64 " f32 has more bytes than memory can hold",
                          cols);
     tight = cols * wte_dtype_bytes(job->o.out_dtype);
     if (row_bytes != 0 && row_bytes < tight)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "bags: output rows lie %zu bytes apart, but %" PRIu64 " %s take %" PRIu64,
                          row_bytes, cols, wte_dtype_name(job->o.out_dtype), tight);
     job->out_stride = row_bytes ? row_bytes : (size_t)tight;
-    if (!wte_mul_u64(job->n_bags, job->out_stride, &all) || all > PTRDIFF_MAX)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+    if (!wte__mul_u64(job->n_bags, job->out_stride, &all) || all > PTRDIFF_MAX)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%" PRIu64 " bags of %zu bytes are more than memory can hold", job->n_bags,
                          job->out_stride);
     if (!job->out && all)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "bags: no address for %" PRIu64 " bytes of output", all);
     const wte__piece piece = { "the output", job->out, job->n_bags, tight, job->out_stride };
-    WTE_TRY(wte__apart_from_rows("bags", piece, job->rows, err));
-    return wte__apart_from_ids("bags", piece, job->ids, err);
+    WTE_TRY(wte__no_overlap_with_source("bags", piece, job->rows, err));
+    return wte__no_overlap_with_ids("bags", piece, job->ids, err);
 }
 
 wte_status wte__bag_judge(wte__bag_job *job, wte_error *err)
@@ -190,15 +190,15 @@ wte_status wte__bag_judge(wte__bag_job *job, wte_error *err)
     return WTE_OK;
 }
 
-wte_status wte_bag_rows(const wte_rows *rows, wte_ids ids, wte_ids offsets,
-                        const wte_bag_options *opt, void *out, size_t row_bytes, wte_error *err)
+wte_status wte_bag_reduce(const wte_row_source *rows, wte_ids ids, wte_ids offsets,
+                          const wte_bag_options *opt, void *out, size_t row_bytes, wte_error *err)
 {
     wte__bag_job job = { .rows = rows, .ids = ids, .offsets = offsets, .out = out };
     WTE_TRY(take_options(opt, &job.o, err));
     if (job.o.report) memset(job.o.report, 0, sizeof *job.o.report);
-    WTE_TRY(wte_rows_check(rows, err));
+    WTE_TRY(wte_check_rows(rows, err));
     if (!wte_dtype_converts(rows->dtype))
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "bags: rows of type %s cannot be converted to f32",
                          wte_dtype_name(rows->dtype));
     if (job.o.max_norm != 0)

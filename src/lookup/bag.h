@@ -8,7 +8,7 @@
 #include "lookup/ids.h"
 
 typedef struct wte__bag_job {
-    const wte_rows *rows; /* cols > 0 */
+    const wte_row_source *rows; /* cols > 0 */
     wte_ids ids, offsets;
     wte_bag_options o;
     wte__id_rules rules;
@@ -36,7 +36,7 @@ static inline int64_t wte__offset_at(const wte__bag_job *job, uint64_t b)
 /* Where the ids of bag b begin; those of bag n_bags would begin at the end. */
 static inline uint64_t wte__bag_begin(const wte__bag_job *job, uint64_t b)
 {
-    if (job->o.bag_ids) return b * job->o.bag_ids;
+    if (job->o.ids_per_bag) return b * job->o.ids_per_bag;
     return b < job->offsets.count ? (uint64_t)wte__offset_at(job, b) : job->ids.count;
 }
 /* Whether all ids are good: the report, some_missing, or E_RANGE. */

@@ -142,13 +142,13 @@ static void next_piece(const sharing *s, place *at, uint64_t last_bag, piece *p)
 static void put_positions(const sharing *s, const piece *p)
 {
     for (size_t b = 0; b < p->n_bags; b++) {
-        uint64_t *at = s->job->o.max_at + (p->first_bag + b) * s->cols;
+        uint64_t *at = s->job->o.argmax + (p->first_bag + b) * s->cols;
         for (size_t c = 0; c < s->cols; c++) {
             const uint32_t m = p->max_at[b * s->cols + c];
             if (m != UINT32_MAX)
                 at[c] = s->job->some_missing ? p->at[m] : p->first_id + m;
             else if (b || !p->go_on)
-                at[c] = WTE_NOWHERE;
+                at[c] = WTE_NO_INDEX;
         }
     }
 }
@@ -159,7 +159,7 @@ static wte_status reduce(const sharing *s, const piece *p, const wte__stored *fr
     const wte__bags job = { .from = *from,
                             .n_rows = s->judges ? s->job->rows->rows : UINT64_MAX,
                             .rows = p->rows,
-                            .known = known,
+                            .prefetch_end = known,
                             .ends = p->end,
                             .n_bags = p->n_bags,
                             .weights = p->weights,
@@ -168,10 +168,10 @@ static wte_status reduce(const sharing *s, const piece *p, const wte__stored *fr
                             .out_stride = p->out_stride,
                             .max_at = p->max_at,
                             .max = s->job->o.mode == WTE_BAG_MAX,
-                            .go_on = p->go_on };
+                            .resume_first = p->go_on };
     if (!s->kernels.bags(&job)) /* the caller will look for it, and say more */
-        return wte__fail(err, WTE_E_RANGE, WTE_NOWHERE, "bags: an id changed while it was used");
-    if (s->job->o.max_at && p->max_at) put_positions(s, p);
+        return wte__fail(err, WTE_E_RANGE, WTE_NO_INDEX, "bags: an id changed while it was used");
+    if (s->job->o.argmax && p->max_at) put_positions(s, p);
     return WTE_OK;
 }
 
@@ -232,7 +232,7 @@ static wte_status reduce_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_err
         next_piece(s, &at, last, &p);
         if (s->cols == 0) continue;
         p.out = s->narrow ? results : job->out + p.first_bag * job->out_stride;
-        p.max_at = job->o.max_at ? (uint32_t *)(void *)traced : NULL;
+        p.max_at = job->o.argmax ? (uint32_t *)(void *)traced : NULL;
         p.out_stride = s->narrow ? s->row_bytes : job->out_stride;
         WTE_TRY(reduce_piece(s, &p, scratch, err));
         WTE_TRY(finish_bags(s, &p, err));
@@ -275,7 +275,7 @@ static void choose_way(sharing *s)
 /* Results that wait in scratch: those to be rounded, and the numbers of members. */
 static void add_results(sharing *s)
 {
-    const bool traced = s->job->o.max_at && s->cols;
+    const bool traced = s->job->o.argmax && s->cols;
     if (!s->narrow && !traced) return;
     s->piece_bags = rows_in(RESULT_BYTES, s->cols, PIECE_BAGS);
     s->result_bytes = s->narrow ? s->piece_bags * s->row_bytes : 0;
@@ -300,7 +300,7 @@ wte_status wte__bag_run(wte__bag_job *job, wte_error *err)
     s.chunk_bags = each < CHUNK_IDS ? CHUNK_IDS / each : 1;
     const uint64_t chunks = job->n_bags / s.chunk_bags + (job->n_bags % s.chunk_bags != 0);
     wte_pool *pool = job->ids.count < SHARED_BYTES / (s.row_bytes + 1) ? NULL : job->o.pool;
-    const size_t scratch_bytes = wte_pool_threads(pool) * s.slot_bytes;
+    const size_t scratch_bytes = wte_pool_n_threads(pool) * s.slot_bytes;
     if (scratch_bytes) {
         s.scratch = wte__alloc(job->o.allocator, scratch_bytes);
         if (!s.scratch) return wte__no_memory(err, scratch_bytes, "rows of bags");

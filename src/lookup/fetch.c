@@ -35,7 +35,7 @@ static bool through_f32(const wte__fetch *f)
 /* Whether, and how, kernels read the rows: those of the table, else rows staged one by one. */
 static void choose_kernels(wte__fetch *f)
 {
-    const wte_rows *r = f->rows;
+    const wte_row_source *r = f->rows;
     f->direct = !shortens(f) &&
                 ((r->packing && r->packed &&
                   wte__stored_packed(r->packing, r->cols, r->packed, r->packed_row_bytes,
@@ -56,7 +56,7 @@ static size_t whole_lines(size_t bytes)
 
 void wte__fetch_init(wte__fetch *f, size_t out_stride)
 {
-    const wte_rows *r = f->rows;
+    const wte_row_source *r = f->rows;
     f->in_bytes = (size_t)r->cols * wte_dtype_bytes(r->dtype);
     f->out_bytes = (size_t)r->cols * wte_dtype_bytes(f->out_type);
     choose_kernels(f);
@@ -106,7 +106,7 @@ static wte_status by_way_of_f32(const wte__fetch *f, const source *s, uint8_t *o
         const wte__lookup job = { .from = s->from,
                                   .rows = s->row,
                                   .n = s->n,
-                                  .known = s->known,
+                                  .prefetch_end = s->known,
                                   .out = wide,
                                   .out_stride = cols * sizeof *wide,
                                   .scale = f->scale };
@@ -132,7 +132,7 @@ static wte_status convert_rows(const wte__fetch *f, const source *s, uint8_t *ou
         const wte__lookup job = { .from = s->from,
                                   .rows = s->row,
                                   .n = s->n,
-                                  .known = s->known,
+                                  .prefetch_end = s->known,
                                   .out = out,
                                   .out_stride = out_stride,
                                   .scale = f->scale,
@@ -152,7 +152,7 @@ static wte_status convert_rows(const wte__fetch *f, const source *s, uint8_t *ou
 static wte_status stage(const wte__fetch *f, const uint64_t *row, size_t n, uint8_t *to,
                         wte_error *err)
 {
-    const wte_rows *r = f->rows;
+    const wte_row_source *r = f->rows;
     if (f->from_view)
         wte__kernels_get()->gather_rows(to, f->in_bytes, r->data, (size_t)r->row_bytes, row, n,
                                         f->in_bytes, false);
@@ -183,7 +183,7 @@ static wte_status fetch_step(const wte__fetch *f, source s, uint8_t *out, size_t
 wte_status wte__fetch_rows(const wte__fetch *f, const uint64_t *row, size_t n, size_t known,
                            uint8_t *out, size_t out_stride, uint8_t *scratch, wte_error *err)
 {
-    const wte_rows *r = f->rows;
+    const wte_row_source *r = f->rows;
     if (f->copies && f->from_view) {
         wte__kernels_get()->gather_rows(out, out_stride, r->data, (size_t)r->row_bytes, row, n,
                                         f->out_bytes, f->stream);
@@ -193,7 +193,7 @@ wte_status wte__fetch_rows(const wte__fetch *f, const uint64_t *row, size_t n, s
     if (f->decodes) {
         const wte__lookup job = { .rows = row,
                                   .n = n,
-                                  .known = known,
+                                  .prefetch_end = known,
                                   .out = out,
                                   .out_stride = out_stride,
                                   .stream = f->stream };

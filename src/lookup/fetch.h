@@ -9,7 +9,7 @@
 
 typedef struct wte__fetch {
     /* as asked for */
-    const wte_rows *rows; /* cols > 0 */
+    const wte_row_source *rows; /* cols > 0 */
     wte_dtype out_type;
     float scale; /* when it is not 1, out_type is F32, F16 or BF16 */
     wte__norm_limit limit;

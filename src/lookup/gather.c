@@ -95,7 +95,7 @@ static uint64_t blocks_kept(const sharing *s, uint32_t threads)
                                                                                  : 0;
 }
 
-bool wte__gather_views(const wte_rows *rows, uint64_t n_ids)
+bool wte__gather_views(const wte_row_source *rows, uint64_t n_ids)
 {
     return rows->data && (!rows->read_rows || n_ids < VIEW_IDS);
 }
@@ -104,7 +104,7 @@ wte_status wte__gather(const wte__gather_job *job, wte_error *err)
 {
     sharing s = { .job = job };
     wte_pool *pool = job->ids.count < SHARED_BYTES / job->out_bytes ? NULL : job->pool;
-    const uint32_t threads = wte_pool_threads(pool);
+    const uint32_t threads = wte_pool_n_threads(pool);
     s.fetch = (wte__fetch){ .rows = job->rows,
                             .out_type = job->out_type,
                             .scale = job->scale,

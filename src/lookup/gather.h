@@ -5,7 +5,7 @@
 #include "lookup/ids.h"
 
 typedef struct wte__gather_job {
-    const wte_rows *rows;
+    const wte_row_source *rows;
     wte_ids ids;
     wte__id_rules rules;
     bool zeros; /* some ids are bad or ignored and yield zero vectors */
@@ -20,7 +20,7 @@ typedef struct wte__gather_job {
 } wte__gather_job;
 
 /* Whether so many rows of a source are taken from its data, or else read. */
-bool wte__gather_views(const wte_rows *rows, uint64_t n_ids);
+bool wte__gather_views(const wte_row_source *rows, uint64_t n_ids);
 /* E_MEMORY, or what the row source says: then of the first block that failed, so that the error too
  * does not depend on the number of threads. */
 wte_status wte__gather(const wte__gather_job *job, wte_error *err);

@@ -11,11 +11,11 @@
 wte_status wte__ids_check(wte_ids ids, const char *what, wte_error *err)
 {
     if (ids.type != WTE_U16 && ids.type != WTE_I32 && ids.type != WTE_U32 && ids.type != WTE_I64)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: ids of type %s, but ids are u16, i32, u32 or i64", what,
                          wte_dtype_name(ids.type));
     if (!ids.data && ids.count)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: %" PRIu64 " ids, but no address of them", what, ids.count);
     return wte__holds(ids.count, wte_dtype_bytes(ids.type), what, err);
 }

@@ -10,27 +10,27 @@
 #include "base/error.h"
 #include "lookup/gather.h"
 #include "lookup/ids.h"
-#include "num/apart.h"
+#include "num/overlap.h"
 
 static wte_status check_options(const wte_lookup_options *o, wte_dtype stored, wte_error *err)
 {
     if (o->bad_ids != WTE_BAD_ID_ERROR && o->bad_ids != WTE_BAD_ID_ZERO)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "lookup: no policy for bad ids has the number %d", (int)o->bad_ids);
     WTE_TRY(wte__need_array(o->ignore_ids, o->n_ignore_ids, sizeof *o->ignore_ids,
                             "lookup: ignore_ids", err));
     if (o->out_dtype != stored &&
         (!wte_dtype_converts(stored) || !wte_dtype_converts(o->out_dtype)))
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "lookup: rows of type %s cannot be converted to %s",
                          wte_dtype_name(stored), wte_dtype_name(o->out_dtype));
     if (!isfinite(o->scale))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "lookup: the scale is %g",
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "lookup: the scale is %g",
                          (double)o->scale);
     if (o->scale != 1.0f &&
         (!wte_dtype_converts(stored) ||
          (o->out_dtype != WTE_F32 && o->out_dtype != WTE_F16 && o->out_dtype != WTE_BF16)))
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "lookup: rows of %s that become %s cannot be multiplied; f32, f16 and "
                          "bf16 can come out",
                          wte_dtype_name(stored), wte_dtype_name(o->out_dtype));
@@ -42,32 +42,33 @@ static wte_status check_output(wte__gather_job *job, size_t row_bytes, wte_error
 {
     const uint64_t cols = job->rows->cols;
     uint64_t in, out, all;
-    if (!wte_mul_u64(cols, wte_dtype_bytes(job->rows->dtype), &in) ||
-        !wte_mul_u64(cols, wte_dtype_bytes(job->out_type), &out) || in > SIZE_MAX || out > SIZE_MAX)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+    if (!wte__mul_u64(cols, wte_dtype_bytes(job->rows->dtype), &in) ||
+        !wte__mul_u64(cols, wte_dtype_bytes(job->out_type), &out) || in > SIZE_MAX ||
+        out > SIZE_MAX)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "lookup: a row of %" PRIu64 " %s has more bytes than memory can hold",
                          cols, wte_dtype_name(job->out_type));
     if (row_bytes != 0 && row_bytes < out)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "lookup: output rows lie %zu bytes apart, but %" PRIu64
                          " %s take %" PRIu64,
                          row_bytes, cols, wte_dtype_name(job->out_type), out);
     job->out_bytes = (size_t)out;
     job->out_stride = row_bytes ? row_bytes : (size_t)out;
-    if (!wte_mul_u64(job->ids.count, job->out_stride, &all) || all > SIZE_MAX)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+    if (!wte__mul_u64(job->ids.count, job->out_stride, &all) || all > SIZE_MAX)
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "lookup: %" PRIu64 " rows of %zu bytes are more than memory can hold",
                          job->ids.count, job->out_stride);
     if (!job->out && all)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "lookup: no address for %" PRIu64 " bytes of output", all);
     const wte__piece piece = { "the output", job->out, job->ids.count, out, job->out_stride };
-    WTE_TRY(wte__apart_from_rows("lookup", piece, job->rows, err));
-    return wte__apart_from_ids("lookup", piece, job->ids, err);
+    WTE_TRY(wte__no_overlap_with_source("lookup", piece, job->rows, err));
+    return wte__no_overlap_with_ids("lookup", piece, job->ids, err);
 }
 
-wte_status wte_lookup_rows(const wte_rows *rows, wte_ids ids, const wte_lookup_options *opt,
-                           void *out, size_t row_bytes, wte_error *err)
+wte_status wte_lookup(const wte_row_source *rows, wte_ids ids, const wte_lookup_options *opt,
+                      void *out, size_t row_bytes, wte_error *err)
 {
     wte_lookup_options o = WTE_LOOKUP_OPTIONS_INIT;
     wte__gather_job job = { .rows = rows, .ids = ids, .out = out };
@@ -76,7 +77,7 @@ wte_status wte_lookup_rows(const wte_rows *rows, wte_ids ids, const wte_lookup_o
     WTE_TRY(wte__need_functions(o.allocator, NULL, err));
     WTE_TRY(wte__norm_numbers_check(o.max_norm, o.norm_type, "lookup", err));
     if (o.report) memset(o.report, 0, sizeof *o.report);
-    WTE_TRY(wte_rows_check(rows, err));
+    WTE_TRY(wte_check_rows(rows, err));
     WTE_TRY(wte__ids_check(ids, "lookup", err));
     if (o.out_dtype == WTE_DTYPE_NONE) o.out_dtype = rows->dtype;
     if (o.scale == 0) o.scale = 1.0f;

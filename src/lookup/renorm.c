@@ -17,9 +17,9 @@ wte_status wte__norm_numbers_check(double max_norm, double norm_type, const char
                                    wte_error *err)
 {
     if (!(max_norm >= 0))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%s: max_norm is %g", what, max_norm);
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "%s: max_norm is %g", what, max_norm);
     if (!(norm_type >= 0))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s: norm_type is %g, but norms are 1, 2, infinite or any positive number",
                          what, norm_type);
     return WTE_OK;
@@ -30,7 +30,7 @@ wte_status wte__norm_limit_init(wte__norm_limit *limit, double max_norm, double 
 {
     WTE_TRY(wte__norm_numbers_check(max_norm, norm_type, what, err));
     if (type != WTE_F64 && type != WTE_F32 && type != WTE_F16 && type != WTE_BF16)
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "%s: rows of %s have no norm; those of f64, f32, f16 and bf16 do", what,
                          wte_dtype_name(type));
     *limit = (wte__norm_limit){ max_norm, norm_type == 0 ? 2 : norm_type };
@@ -144,9 +144,9 @@ wte_status wte_table_renorm(wte_table *t, wte_ids ids, double max_norm, double n
     WTE_TRY(wte__need(t, "wte_table_renorm: t", err));
     WTE_TRY(wte__need_functions(allocator, NULL, err));
     unsigned char *data = wte_table_data(t);
-    const wte_rows *rows = wte_table_source(t);
+    const wte_row_source *rows = wte_table_source(t);
     if (!data)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "renorm: the table borrows its rows, and cannot be written through");
     WTE_TRY(wte__norm_limit_init(&limit, max_norm, norm_type, rows->dtype, "renorm", err));
     WTE_TRY(wte__ids_check(ids, "renorm", err));

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "model/model.h"
-#include "model/rules.h"
+#include "model/name_rules.h"
 
 /* adapter_config.json ---------------------------------------------------------------------------
  */
@@ -29,7 +29,7 @@ static wte_status read_text(struct parse *p, const char **out)
     if (kind == WTE__JSON_NULL) return WTE_OK;
     if (kind == WTE__JSON_ERROR) return wte__json_fail(&p->json, p->err);
     if (kind != WTE__JSON_STRING) return wte__json_refuse(&p->json, p->err, "a name was expected");
-    const wte_bytes text = wte__json_text(&p->json, p->arena, true);
+    const wte__bytes text = wte__json_text(&p->json, p->arena, true);
     if (!text.data) return wte__no_memory(p->err, p->json.raw.size, p->json.name);
     *out = (const char *)text.data;
     return WTE_OK;
@@ -218,7 +218,7 @@ wte_status wte__adapter_read(wte_model *m, const char *weights, const char *side
     static const char start[] = "adapter_model.";
     wte_model_adapter *said = &m->adapter.said;
     m->is_adapter = strncmp(wte__path_base(weights), start, sizeof start - 1) == 0;
-    for (uint64_t i = 0; i < wte_file_tensors(m->file); i++) {
+    for (uint64_t i = 0; i < wte_file_n_tensors(m->file); i++) {
         wte_tensor t;
         WTE_TRY(wte_file_tensor(m->file, i, &t, err));
         if (see_tensor(said, &t)) m->is_adapter = true;
@@ -247,6 +247,6 @@ void wte__adapter_tell(wte_model *m, uint64_t head_rows, uint64_t head_dim)
     else
         snprintf(what, sizeof what, "nothing of the embedding, %" PRIu64 " low-rank factors%s",
                  a->factors, a->lora_head ? ", the head's among them" : " of other layers");
-    (void)wte__fail(&m->no_input, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: an adapter with %s: %s",
+    (void)wte__fail(&m->no_input, WTE_E_NOT_FOUND, WTE_NO_INDEX, "%s: an adapter with %s: %s",
                     m->path, what, in);
 }

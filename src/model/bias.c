@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "model/model.h"
-#include "model/rules.h"
+#include "model/name_rules.h"
 
 /* How surely a tensor is the bias. */
 enum grade { NONE, UNCLEAR, BY_RULE, BY_STEM };
@@ -185,6 +185,6 @@ wte_status wte__bias_find(wte_model *m, wte_error *err)
         const char *suffix = wte__code_suffix(t.name, t.name_bytes);
         s.stem_bytes = (size_t)t.name_bytes - (suffix ? strlen(suffix) : 0);
     }
-    for (uint64_t i = 0; i < wte_file_tensors(m->file); i++) WTE_TRY(see(&s, i));
+    for (uint64_t i = 0; i < wte_file_n_tensors(m->file); i++) WTE_TRY(see(&s, i));
     return settle(&s);
 }

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "format/gguf.h"
-#include "model/find.h"
+#include "model/find_tables.h"
 
 /* From here on it has a table's name, and its shape does not speak against it. */
 #define NAMED_SCORE 60
@@ -16,7 +16,7 @@ static wte_status view(struct wte__find *f, unsigned slot, const struct wte__sco
                        const char *why)
 {
     wte_model *m = f->m;
-    wte__view_want want = { s->tensor, s->evidence & TURNED, s->map ? f->mapping : WTE_NOWHERE,
+    wte__view_want want = { s->tensor, s->evidence & TURNED, s->map ? f->mapping : WTE_NO_INDEX,
                             why };
     wte_error *err = slot ? &m->no_head : &m->no_input;
     wte_status status = wte__model_view(m, slot, &want, slot ? &m->head : &m->input, err);
@@ -41,7 +41,7 @@ static wte_status view_named(struct wte__find *f, unsigned slot, const char *nam
 {
     wte_model *m = f->m;
     wte_tensor t;
-    wte__view_want want = { 0, false, WTE_NOWHERE, "named by the caller" };
+    wte__view_want want = { 0, false, WTE_NO_INDEX, "named by the caller" };
     WTE_TRY(wte__find_named(m->file, name, &want.tensor, f->err));
     WTE_TRY(wte_file_tensor(m->file, want.tensor, &t, f->err));
     const wte__name judged = wte__name_judge(t.name, t.name_bytes);
@@ -120,7 +120,7 @@ static wte_status tell_no_input(struct wte__find *f, const char *why)
 {
     wte_model *m = f->m;
     char text[180] = "", kind[WTE__GGUF_KIND];
-    const uint64_t n_tensors = wte_file_tensors(m->file);
+    const uint64_t n_tensors = wte_file_n_tensors(m->file);
     wte_tensor only;
     if (m->is_adapter) {
         const struct wte__scored *head = wte__find_best(f, WTE_ROLE_HEAD);
@@ -128,14 +128,14 @@ static wte_status tell_no_input(struct wte__find *f, const char *why)
         return WTE_OK;
     }
     if (*wte__gguf_kind(m->file, kind)) {
-        (void)wte__fail(&m->no_input, WTE_E_NOT_FOUND, WTE_NOWHERE,
+        (void)wte__fail(&m->no_input, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                         "%s: no input table: the file is %s", m->path, kind);
         return WTE_OK;
     }
     if (n_tensors == 1 && !f->matrices && wte_file_tensor(m->file, 0, &only, NULL) == WTE_OK) {
         put_tensor(text, sizeof text, &only);
         (void)wte__fail(
-            &m->no_input, WTE_E_NOT_FOUND, WTE_NOWHERE,
+            &m->no_input, WTE_E_NOT_FOUND, WTE_NO_INDEX,
             "%s: no token table: its one tensor is %s, but a table is a matrix of numbers "
             "of whole bytes, one row a token (--tensor takes what is given)",
             m->path, text);
@@ -146,7 +146,7 @@ static wte_status tell_no_input(struct wte__find *f, const char *why)
     put_candidates(f, text, sizeof text);
     char among[40] = "";
     if (!*text) snprintf(among, sizeof among, " among %" PRIu64 " tensors", n_tensors);
-    (void)wte__fail(&m->no_input, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    (void)wte__fail(&m->no_input, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                     "%s: no input table found%s%s; name it with --tensor%s", m->path, among, text,
                     why);
     return WTE_OK;
@@ -224,10 +224,10 @@ static wte_status best_input(struct wte__find *f, const struct wte__scored **out
 /* Whether two matrices of one shape and type have the same bytes in the rows that are looked at. */
 static bool look_alike(const wte_model *m, const struct wte__scored *a, const struct wte__scored *b)
 {
-    wte_rows x, y;
+    wte_row_source x, y;
     unsigned char one[256], other[256];
-    if (wte_file_rows(m->file, a->tensor, &x, NULL) != WTE_OK) return true;
-    if (wte_file_rows(m->file, b->tensor, &y, NULL) != WTE_OK) return true;
+    if (wte_file_row_source(m->file, a->tensor, &x, NULL) != WTE_OK) return true;
+    if (wte_file_row_source(m->file, b->tensor, &y, NULL) != WTE_OK) return true;
     if (x.rows != y.rows || x.cols != y.cols || x.dtype != y.dtype) return false;
     const uint64_t row = x.cols * wte_dtype_bytes(x.dtype);
     const size_t bytes = row < sizeof one ? (size_t)row : sizeof one;
@@ -253,7 +253,7 @@ static bool is_doubtful(struct wte__find *f, const struct wte__scored *s)
         const bool unlike = s->pair && t->pair && t->role == WTE_ROLE_HEAD && t->rows != s->rows;
         const bool alike = t->role == s->role && t->score == s->score && t->part == s->part;
         if (!unlike && (!alike || look_alike(m, s, t))) continue;
-        (void)wte__fail(&f->m->no_input, WTE_E_NOT_FOUND, WTE_NOWHERE,
+        (void)wte__fail(&f->m->no_input, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                         "%s: no input table found; candidates: '%s' %" PRIu64 " x %" PRIu64
                         ", '%s' %" PRIu64 " x %" PRIu64 ": as likely one as the other; name it "
                         "with --tensor",
@@ -298,15 +298,15 @@ static const struct wte__scored *decoder_head(const struct wte__find *f)
 {
     const wte_model *m = f->m;
     const struct wte__scored *decoder = NULL;
-    wte_part taken = WTE_PART_NONE;
+    wte_model_side taken = WTE_SIDE_NONE;
     for (size_t i = 0; i < f->n; i++) {
         const struct wte__scored *s = &f->list[i];
         if (s->role != WTE_ROLE_INPUT || s->score <= 0) continue;
         if (s->tensor == m->input.tensor) taken = s->part;
-        if (s->part == WTE_PART_DECODER && !decoder) decoder = s;
+        if (s->part == WTE_SIDE_DECODER && !decoder) decoder = s;
     }
     const bool tied = m->config.said.tied && m->config.head_class == WTE__HEAD_EXPECTED;
-    return tied && taken == WTE_PART_ENCODER ? decoder : NULL;
+    return tied && taken == WTE_SIDE_ENCODER ? decoder : NULL;
 }
 
 /* More than one table of its own kind: the others are not lost from sight. */

@@ -23,7 +23,7 @@ struct block {
 };
 
 struct compare {
-    const wte_rows *a, *b;
+    const wte_row_source *a, *b;
     uint64_t cols;
     bool same_type; /* then equal bits are equal values, and only then */
     bool numbers;   /* both types convert to f64 */
@@ -34,7 +34,7 @@ struct compare {
 
 static void none(wte__difference *d)
 {
-    wte__difference empty = { 0, WTE_NOWHERE, 0, 0, 0 };
+    wte__difference empty = { 0, WTE_NO_INDEX, 0, 0, 0 };
     *d = empty;
 }
 
@@ -77,8 +77,9 @@ static void compare_block(void *ctx, uint64_t i)
     const size_t size_a = (size_t)c->cols * wte_dtype_bytes(c->a->dtype);
     const size_t size_b = (size_t)c->cols * wte_dtype_bytes(c->b->dtype);
     none(&k->found);
-    k->status = wte_rows_read_block(c->a, k->first, k->n, k->a, &k->err);
-    if (k->status == WTE_OK) k->status = wte_rows_read_block(c->b, k->first, k->n, k->b, &k->err);
+    k->status = wte_row_source_read_block(c->a, k->first, k->n, k->a, &k->err);
+    if (k->status == WTE_OK)
+        k->status = wte_row_source_read_block(c->b, k->first, k->n, k->b, &k->err);
     if (k->status != WTE_OK) return;
     if (c->same_type && memcmp(k->a, k->b, k->n * size_a) == 0) return;
     for (size_t r = 0; r < k->n; r++) {
@@ -136,7 +137,7 @@ static wte_status run(struct compare *c, uint64_t rows, const wte_tie_options *o
     return WTE_OK;
 }
 
-wte_status wte__rows_compare(const wte_rows *a, const wte_rows *b, uint64_t rows,
+wte_status wte__rows_compare(const wte_row_source *a, const wte_row_source *b, uint64_t rows,
                              const wte_tie_options *opt, wte__difference *out, wte_error *err)
 {
     const uint32_t size_a = wte_dtype_bytes(a->dtype), size_b = wte_dtype_bytes(b->dtype);
@@ -151,16 +152,16 @@ wte_status wte__rows_compare(const wte_rows *a, const wte_rows *b, uint64_t rows
     c.same_type = a->dtype == b->dtype;
     c.numbers = wte_dtype_converts(a->dtype) && wte_dtype_converts(b->dtype);
     uint64_t side;
-    if (!wte_mul_u64(c.cols, element, &side))
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "a row does not fit in memory");
+    if (!wte__mul_u64(c.cols, element, &side))
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX, "a row does not fit in memory");
     c.block_rows = BLOCK_BYTES / side ? BLOCK_BYTES / side : 1;
-    c.n_blocks = (uint64_t)wte_pool_threads(opt->pool) * 2;
+    c.n_blocks = (uint64_t)wte_pool_n_threads(opt->pool) * 2;
     uint64_t all = (rows + c.block_rows - 1) / c.block_rows;
     if (c.n_blocks > all) c.n_blocks = all;
     uint64_t bytes, total;
-    if (!wte_mul_u64(side, c.block_rows, &bytes) || !wte_mul_u64(bytes, 2 * c.n_blocks, &total) ||
+    if (!wte__mul_u64(side, c.block_rows, &bytes) || !wte__mul_u64(bytes, 2 * c.n_blocks, &total) ||
         total > SIZE_MAX)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "a row does not fit in memory");
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX, "a row does not fit in memory");
     c.block = wte__alloc_array(opt->allocator, c.n_blocks, sizeof *c.block);
     char *buffer = wte__alloc(opt->allocator, (size_t)total);
     wte_status status = WTE_OK;

@@ -116,7 +116,7 @@ static const struct key *key_of(const wte__json *j)
 
 static wte_status copy_text(struct parse *p, const char **out)
 {
-    wte_bytes text = wte__json_text(&p->json, p->arena, true);
+    wte__bytes text = wte__json_text(&p->json, p->arena, true);
     if (!text.data) return wte__no_memory(p->err, p->json.raw.size, p->json.name);
     *out = (const char *)text.data;
     return WTE_OK;
@@ -431,6 +431,6 @@ wte_status wte__config_parse(wte__config *out, const void *data, uint64_t bytes,
     if (!said->tie_rule || !out->head_why) return wte__no_memory(err, 512, path);
     wte__facts merged;
     for (int i = 0; i < N_FACTS; i++) merged.fact[i] = *either(&p, (wte__fact_id)i);
-    wte__factor_choose(&out->factor, said, &merged);
-    return wte__chain_choose(out, &merged, arena, err);
+    wte__embed_scale_choose(&out->factor, said, &merged);
+    return wte__logit_transform_choose(out, &merged, arena, err);
 }

@@ -54,8 +54,9 @@ typedef struct wte__facts {
 } wte__facts;
 
 /* Which rule gives the factor of this model; out->rule NULL when there is none. */
-void wte__factor_choose(wte__factor *out, const wte_model_config *said, const wte__facts *facts);
+void wte__embed_scale_choose(wte__embed_scale *out, const wte_model_config *said,
+                             const wte__facts *facts);
 /* What the model does around its head: fills config->chain; `said` is filled already. */
-wte_status wte__chain_choose(wte__config *config, const wte__facts *facts, wte__arena *arena,
-                             wte_error *err);
+wte_status wte__logit_transform_choose(wte__config *config, const wte__facts *facts,
+                                       wte__arena *arena, wte_error *err);
 #endif

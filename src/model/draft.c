@@ -19,7 +19,7 @@ static const char *const to_draft[] = { "t2d", "target_id_to_draft_id", "target_
 
 /* One of the two, as read. */
 struct list {
-    uint64_t tensor; /* WTE_NOWHERE: there is none */
+    uint64_t tensor; /* WTE_NO_INDEX: there is none */
     const char *name;
     int64_t *value;
     uint64_t n;
@@ -69,12 +69,12 @@ static uint64_t length_of(const wte_tensor *t)
 static wte_status find_lists(struct draft *d)
 {
     wte_tensor t;
-    for (uint64_t i = 0; i < wte_file_tensors(d->m->file); i++) {
+    for (uint64_t i = 0; i < wte_file_n_tensors(d->m->file); i++) {
         WTE_TRY(wte_file_tensor(d->m->file, i, &t, d->err));
         struct list *list = is_named(&t, to_target, COUNT(to_target)) ? &d->d2t
                             : is_named(&t, to_draft, COUNT(to_draft)) ? &d->t2d
                                                                       : NULL;
-        if (!list || list->tensor != WTE_NOWHERE) continue;
+        if (!list || list->tensor != WTE_NO_INDEX) continue;
         char shown[WTE__NAME_SHOWN];
         list->tensor = i;
         list->n = length_of(&t);
@@ -88,12 +88,12 @@ static wte_status find_lists(struct draft *d)
 static wte_status fill(struct draft *d, struct list *list)
 {
     unsigned char stored[AT_ONCE * 8];
-    wte_rows source; /* rows of one number */
-    WTE_TRY(wte_file_rows(d->m->file, list->tensor, &source, d->err));
+    wte_row_source source; /* rows of one number */
+    WTE_TRY(wte_file_row_source(d->m->file, list->tensor, &source, d->err));
     for (uint64_t at = 0; at < list->n; at += AT_ONCE) {
         const size_t now = list->n - at < AT_ONCE ? (size_t)(list->n - at) : AT_ONCE;
         int64_t *value = list->value + at;
-        WTE_TRY(wte_rows_read_block(&source, at, now, stored, d->err));
+        WTE_TRY(wte_row_source_read_block(&source, at, now, stored, d->err));
         if (source.dtype != WTE_BOOL)
             WTE_TRY(wte_convert(source.dtype, stored, WTE_I64, value, now, NULL, d->err));
         else
@@ -104,7 +104,7 @@ static wte_status fill(struct draft *d, struct list *list)
 
 static wte_status load(struct draft *d, struct list *list)
 {
-    if (list->tensor == WTE_NOWHERE) return WTE_OK;
+    if (list->tensor == WTE_NO_INDEX) return WTE_OK;
     list->value = wte__alloc_array(d->m->allocator, list->n, sizeof *list->value);
     return list->value ? fill(d, list) : wte__no_memory(d->err, list->n * 8, list->name);
 }
@@ -135,7 +135,7 @@ static wte_status try_reading(struct draft *d, bool offsets, bool *fits, wte_err
         wte_head_map_check(d->map, (size_t)d->rows, d->tokens, d->m->allocator, why);
     *fits = status == WTE_OK && agrees(d, d->map);
     if (status == WTE_OK && !*fits)
-        (void)wte__fail(why, WTE_E_FORMAT, WTE_NOWHERE, "'%s' says otherwise", d->t2d.name);
+        (void)wte__fail(why, WTE_E_FORMAT, WTE_NO_INDEX, "'%s' says otherwise", d->t2d.name);
     if (status != WTE_E_MEMORY) return WTE_OK;
     if (d->err) *d->err = *why;
     return status;
@@ -247,10 +247,10 @@ wte_status wte__draft_find(wte_model *m, wte_error *err)
 {
     struct draft d = { .m = m, .err = err };
     wte_model_output *out = &m->output;
-    d.d2t.tensor = d.t2d.tensor = WTE_NOWHERE;
+    d.d2t.tensor = d.t2d.tensor = WTE_NO_INDEX;
     if (!m->has_head || m->head.rows == 0) return WTE_OK;
     WTE_TRY(find_lists(&d));
-    if (d.d2t.tensor == WTE_NOWHERE && d.t2d.tensor == WTE_NOWHERE) return WTE_OK;
+    if (d.d2t.tensor == WTE_NO_INDEX && d.t2d.tensor == WTE_NO_INDEX) return WTE_OK;
     const wte_status status = settle(&d);
     const bool read = status == WTE_OK && d.map; /* else nothing is known of it */
     wte__free(m->allocator, d.t2d.value, (size_t)d.t2d.n * sizeof *d.t2d.value);

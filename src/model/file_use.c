@@ -2,7 +2,7 @@
 #include <string.h>
 #include <wte/model.h>
 
-#include "model/place.h"
+#include "model/resolve_path.h"
 
 /* Read next to the weights, by the names that open.c, place.c and the room vocab look for. */
 static const char *const side_names[] = {
@@ -38,5 +38,5 @@ wte_file_use wte_model_file_use(const char *name)
     if (!name) return WTE_FILE_USE_NONE;
     for (size_t i = 0; i < sizeof side_names / sizeof *side_names; i++)
         if (strcmp(name, side_names[i]) == 0) return WTE_FILE_USE_SIDE;
-    return wte__place_use(name);
+    return wte__resolve_use(name);
 }

@@ -40,7 +40,7 @@ static const char *key_of(char buf[128], const char *architecture, const char *w
 static wte_status read_architecture(wte__config *c, const wte__gguf *g, wte__arena *arena,
                                     wte_error *err)
 {
-    wte_bytes text;
+    wte__bytes text;
     bool found;
     WTE_TRY(wte__gguf_text(g, "general.architecture", &text, &found, err));
     if (!found || text.size > 64) return WTE_OK; /* no name that we know is so long */
@@ -155,5 +155,5 @@ wte_status wte__config_gguf(wte__config *out, const wte_file *f, const char *pat
     judge_tie(&out->said, f);
     judge_head(out);
     WTE_TRY(read_factor(&out->said, g, arena, err));
-    return wte__chain_gguf(out, g, arena, err);
+    return wte__logit_transform_gguf(out, g, arena, err);
 }

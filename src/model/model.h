@@ -14,23 +14,23 @@ typedef enum wte__head_class {
 } wte__head_class;
 
 /* The factor after lookup, as far as it can be known before the table is found (factor.c). */
-typedef struct wte__factor {
-    const struct wte__factor_rule *rule; /* NULL = none */
-    double value;                        /* of a rule that reads a number */
-} wte__factor;
+typedef struct wte__embed_scale {
+    const struct wte__embed_scale_rule *rule; /* NULL = none */
+    double value;                             /* of a rule that reads a number */
+} wte__embed_scale;
 
 /* What the model does around its head, as its config says. */
-typedef struct wte__chain_said {
-    wte_chain chain;
+typedef struct wte__logit_transform_said {
+    wte_logit_transform chain;
     const char *why;     /* NULL: nothing */
     const char *unknown; /* what it does that is not made here, or NULL */
-} wte__chain_said;
+} wte__logit_transform_said;
 
 /* config.json as read; `said` is what the public struct shows. */
 typedef struct wte__config {
     wte_model_config said;
-    wte__factor factor;
-    wte__chain_said chain;
+    wte__embed_scale factor;
+    wte__logit_transform_said chain;
     wte__head_class head_class;
     const char *head_why; /* which rule decided head_class */
     const char *reads;    /* "sounds", "pictures": what the class reads; NULL: token ids */
@@ -40,7 +40,7 @@ typedef struct wte__config {
 typedef struct wte__mapping {
     uint32_t *row; /* row[id] < stored.rows */
     uint64_t count;
-    wte_rows stored;
+    wte_row_source stored;
 } wte__mapping;
 
 /* Elements from one row to the next, and from one column to the next, of a matrix as its role sees
@@ -109,8 +109,8 @@ wte_status wte__config_gguf(wte__config *out, const wte_file *f, const char *pat
                             wte__arena *arena, wte_error *err);
 /* chain.c: the chain around the head from such metadata. */
 struct wte__gguf;
-wte_status wte__chain_gguf(wte__config *config, const struct wte__gguf *g, wte__arena *arena,
-                           wte_error *err);
+wte_status wte__logit_transform_gguf(wte__config *config, const struct wte__gguf *g,
+                                     wte__arena *arena, wte_error *err);
 /* The output of an open model, its tables found and its vocabulary read. */
 wte_status wte__model_output_fill(wte_model *m, wte_error *err);
 /* params_config.c: the same from a params.json, and from a checkpoint of llm.c. path must live as
@@ -123,8 +123,8 @@ void wte__config_llama2c(wte__config *out, const wte_file *f, const char *path);
 /* As if there were no config.json. */
 void wte__config_none(wte__config *out);
 /* factor.c: work the factor out for a table of this type and width. */
-wte_status wte__factor_finish(wte__config *c, wte_dtype table, uint64_t dim, wte__arena *arena,
-                              wte_error *err);
+wte_status wte__embed_scale_finish(wte__config *c, wte_dtype table, uint64_t dim, wte__arena *arena,
+                                   wte_error *err);
 
 /* adapter.c */
 /* Fill *out, cleared by the caller, from the bytes of an adapter_config.json; texts go to the
@@ -176,7 +176,7 @@ const char *wte__tie_alias(const wte_model *m, const char *kept, wte_role role);
 typedef struct wte__view_want {
     uint64_t tensor;
     bool transposed;
-    uint64_t mapping; /* index of the mapping tensor, or WTE_NOWHERE */
+    uint64_t mapping; /* index of the mapping tensor, or WTE_NO_INDEX */
     const char *why;
 } wte__view_want;
 wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *want,
@@ -185,11 +185,11 @@ wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *wa
 /* compare.c: one pass over the rows and columns that both sources have. */
 typedef struct wte__difference {
     uint64_t rows;  /* rows that differ */
-    uint64_t first; /* WTE_NOWHERE when none */
+    uint64_t first; /* WTE_NO_INDEX when none */
     double max;     /* NaN when the types have no numbers to subtract */
     uint64_t max_row, max_col;
 } wte__difference;
-wte_status wte__rows_compare(const wte_rows *a, const wte_rows *b, uint64_t rows,
+wte_status wte__rows_compare(const wte_row_source *a, const wte_row_source *b, uint64_t rows,
                              const wte_tie_options *opt, wte__difference *out, wte_error *err);
 
 /* Whether the stored bytes of two tensors of one size are the same. */

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "model/model.h"
-#include "model/rules.h"
+#include "model/name_rules.h"
 
 /* Whether the first `bytes` bytes of a name are `end`, or end in it after a dot. */
 static bool has_end(const char *name, uint64_t bytes, const char *end, size_t n)
@@ -22,7 +22,7 @@ wte_status wte__find_named(const wte_file *file, const char *name, uint64_t *out
     wte_tensor t;
     if (wte_file_find(file, name, n, out, err) == WTE_OK) return WTE_OK;
     if (n == 0) return wte_file_find(file, name, n, out, err);
-    for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
+    for (uint64_t i = 0; i < wte_file_n_tensors(file); i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, err));
         const char *suffix = wte__code_suffix(t.name, t.name_bytes);
         uint64_t bare = suffix ? t.name_bytes - strlen(suffix) : 0;
@@ -37,7 +37,7 @@ wte_status wte__find_named(const wte_file *file, const char *name, uint64_t *out
     wte__show(first, t.name, t.name_bytes);
     WTE_TRY(wte_file_tensor(file, hit[1], &t, err));
     wte__show(second, t.name, t.name_bytes);
-    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                      "'%s' is the end of %" PRIu64 " tensor names, '%s' and '%s' among them: give "
                      "more of it",
                      wte__show(shown, name, n), hits, first, second);
@@ -51,7 +51,7 @@ wte_status wte_model_find_tensor(const wte_model *m, const char *name, uint64_t 
     WTE_TRY(wte__need(m, "wte_model_find_tensor: the model", err));
     WTE_TRY(wte__need(name, "wte_model_find_tensor: name", err));
     if (!m->file)
-        return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "demo: has no tensors but 'demo'");
+        return wte__fail(err, WTE_E_NOT_FOUND, WTE_NO_INDEX, "demo: has no tensors but 'demo'");
     const wte_status status = wte__find_named(m->file, name, out, err);
     if (status != WTE_OK) *out = 0;
     return status;

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/replace.h"
 #include "model/model.h"
-#include "model/place.h"
+#include "model/resolve_path.h"
 
 #define DEMO_ROWS 6u
 #define DEMO_DIM  3u
@@ -17,8 +17,8 @@
 
 /* Whether a file beside the weights is there and not empty; what is there but cannot be read is an
  * error. */
-static wte_status find_side_file(const wte__place *p, const char *name, char path[WTE_LIMIT_PATH],
-                                 bool *there, wte_error *err)
+static wte_status find_side_file(const wte__resolved_path *p, const char *name,
+                                 char path[WTE_LIMIT_PATH], bool *there, wte_error *err)
 {
     *there = false;
     if (!wte__path_join(path, p->side, name)) return WTE_OK; /* no file has such a path */
@@ -26,7 +26,7 @@ static wte_status find_side_file(const wte__place *p, const char *name, char pat
 }
 
 /* Such a file brings its own config: one that lies beside it may be another model's. */
-static wte_status read_own_config(wte_model *m, const wte__place *p, wte_error *err)
+static wte_status read_own_config(wte_model *m, const wte__resolved_path *p, wte_error *err)
 {
     const char *kept = wte__arena_text(&m->arena, p->weights, strlen(p->weights));
     if (!kept) return wte__no_memory(err, strlen(p->weights), "a path");
@@ -39,7 +39,7 @@ static wte_status read_own_config(wte_model *m, const wte__place *p, wte_error *
     return WTE_OK;
 }
 
-static wte_status read_config(wte_model *m, const wte__place *p, wte_error *err)
+static wte_status read_config(wte_model *m, const wte__resolved_path *p, wte_error *err)
 {
     char path[WTE_LIMIT_PATH];
     const wte_format format = wte_file_format(m->file);
@@ -70,7 +70,7 @@ static wte_status read_config(wte_model *m, const wte__place *p, wte_error *err)
 }
 
 /* What quantising tools write beside the config, where that says nothing of it. */
-static wte_status read_quant_config(wte_model *m, const wte__place *p, wte_error *err)
+static wte_status read_quant_config(wte_model *m, const wte__resolved_path *p, wte_error *err)
 {
     static const char *const names[] = { "quantize_config.json", "quant_config.json" };
     char path[WTE_LIMIT_PATH];
@@ -94,7 +94,8 @@ static wte_status read_quant_config(wte_model *m, const wte__place *p, wte_error
 
 /* The tokens that the file of tensors lists itself fit its table surely; else those beside it.
  * A broken vocabulary does not stop the model: ids work without texts. */
-static wte_status read_vocab(wte_model *m, const wte__place *p, uint64_t max_bytes, wte_error *err)
+static wte_status read_vocab(wte_model *m, const wte__resolved_path *p, uint64_t max_bytes,
+                             wte_error *err)
 {
     wte_vocab_options opt = WTE_VOCAB_OPTIONS_INIT;
     wte_error problem;
@@ -144,14 +145,14 @@ static wte_status note_left_out(wte_model *m, wte_error *err)
 
 static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_error *err)
 {
-    wte__place p;
+    wte__resolved_path p;
     wte_file_options file_opt = WTE_FILE_OPTIONS_INIT;
     WTE_TRY(wte__options(&file_opt, sizeof file_opt, opt->file, err));
     file_opt.copy = opt->copy;
     file_opt.allocator = m->allocator;
     file_opt.progress = opt->progress;
     WTE_TRY(finish_writes(m->path, err));
-    WTE_TRY(wte__place_of(&p, m->path, m->allocator, err));
+    WTE_TRY(wte__resolve_path(&p, m->path, m->allocator, err));
     m->note = wte__arena_text(&m->arena, p.note, strlen(p.note));
     if (!m->note) return wte__no_memory(err, sizeof p.note, "a note");
     WTE_TRY(wte_file_open(p.weights, &file_opt, &m->file, err));
@@ -164,7 +165,7 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     if (!opt->without_vocab) WTE_TRY(read_vocab(m, &p, opt->max_vocab_bytes, err));
     WTE_TRY(wte__model_find(m, opt, err));
     if (!m->has_input) return WTE_OK;
-    return wte__factor_finish(&m->config, m->input.dtype, m->input.dim, &m->arena, err);
+    return wte__embed_scale_finish(&m->config, m->input.dtype, m->input.dim, &m->arena, err);
 }
 
 /* The table of the worked example: torch.manual_seed(123); torch.nn.Embedding(6, 3). */
@@ -174,7 +175,7 @@ static wte_status open_demo(wte_model *m, const wte_model_options *opt, wte_erro
     wte_init_options init_opt = WTE_INIT_OPTIONS_INIT;
     const char *other = opt->head ? opt->head : opt->tensor;
     if (opt->head || (opt->tensor && strcmp(opt->tensor, "demo") != 0))
-        return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                          "demo: the only tensor is 'demo'; there is no '%.80s'", other);
     table_opt.allocator = m->allocator;
     init_opt.seed = DEMO_SEED;
@@ -185,8 +186,8 @@ static wte_status open_demo(wte_model *m, const wte_model_options *opt, wte_erro
                               WTE_F32,
                               DEMO_ROWS,
                               DEMO_DIM,
-                              WTE_NOWHERE,
-                              WTE_NOWHERE,
+                              WTE_NO_INDEX,
+                              WTE_NO_INDEX,
                               0,
                               0,
                               false,
@@ -208,7 +209,8 @@ wte_status wte_model_open(const char *path, const wte_model_options *opt, wte_mo
     WTE_TRY(wte__need(out, "wte_model_open: out", err));
     *out = NULL;
     WTE_TRY(wte__need(path, "wte_model_open: path", err));
-    if (!*path) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "wte_model_open: path is empty");
+    if (!*path)
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "wte_model_open: path is empty");
     WTE_TRY(wte__options(&o, sizeof o, opt, err));
     WTE_TRY(wte__need_functions(o.allocator, o.progress, err));
     wte_model *m = wte__alloc_zeroed(o.allocator, sizeof *m);
@@ -285,7 +287,7 @@ const wte_model_adapter *wte_model_adapter_of(const wte_model *m)
     return m && m->is_adapter ? &m->adapter.said : NULL;
 }
 
-uint64_t wte_model_candidates(const wte_model *m)
+uint64_t wte_model_n_candidates(const wte_model *m)
 {
     return m ? m->n_candidates : 0;
 }

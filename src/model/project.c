@@ -2,7 +2,7 @@
  * and narrow the hidden vector. They are known by their names, and count where their shape fits. */
 #include "base/error.h"
 #include "model/model.h"
-#include "model/rules.h"
+#include "model/name_rules.h"
 
 /* rows x cols of a plain matrix; cols 0: it is none. */
 static void shape_of(const wte_tensor *t, uint64_t *rows, uint64_t *cols)
@@ -26,11 +26,11 @@ wte_status wte__project_find(wte_model *m, wte_error *err)
         WTE_TRY(wte_file_tensor(m->file, c->tensor, &t, err));
         if (wte__name_judge(t.name, t.name_bytes).outside) continue;
         shape_of(&t, &rows, &cols);
-        if (before && o->project_out == WTE_NOWHERE && out && rows == out) {
+        if (before && o->project_out == WTE_NO_INDEX && out && rows == out) {
             o->project_out = c->tensor;
             o->project_out_name = t.name;
         }
-        if (!before && o->project_in == WTE_NOWHERE && in && cols == in) {
+        if (!before && o->project_in == WTE_NO_INDEX && in && cols == in) {
             o->project_in = c->tensor;
             o->project_in_name = t.name;
         }

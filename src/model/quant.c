@@ -10,7 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "model/rules.h"
+#include "model/name_rules.h"
 
 /* Longest stem that is joined with the endings of its parts: real names have under a hundred. */
 #define STEM_BYTES 1000u
@@ -49,14 +49,14 @@ wte_status wte__quant_refuse(wte__quant_find *f, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
-    return wte__fail(f->err, WTE_E_UNSUPPORTED, WTE_NOWHERE, "%s: '%s': unsupported: %s",
+    return wte__fail(f->err, WTE_E_UNSUPPORTED, WTE_NO_INDEX, "%s: '%s': unsupported: %s",
                      f->q->path, wte__show(shown, f->t->name, f->t->name_bytes), what);
 }
 
 wte_status wte__quant_ambiguous(wte__quant_find *f, const char *key)
 {
     char shown[WTE__NAME_SHOWN];
-    return wte__fail(f->err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    return wte__fail(f->err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                      "%s: '%s': its shapes fit more than one reading: '%s' of "
                      "quantization_config in config.json is needed, and %s",
                      f->q->path, wte__show(shown, f->t->name, f->t->name_bytes), key,
@@ -68,7 +68,7 @@ wte_status wte__quant_same(wte__quant_find *f, const wte__plane *a, uint64_t n, 
 {
     char one[WTE__NAME_SHOWN], other[WTE__NAME_SHOWN];
     if (n == m) return WTE_OK;
-    return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+    return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                      "%s: '%s' has %" PRIu64 " %s, but by '%s' it must be %" PRIu64, f->q->path,
                      wte__show(one, a->name, a->name_bytes), n, what,
                      wte__show(other, b->name, b->name_bytes), m);
@@ -78,7 +78,7 @@ wte_status wte__quant_unfit(wte__quant_find *f, const wte__plane *a, uint64_t n,
                             const wte__plane *b, uint64_t m)
 {
     char one[WTE__NAME_SHOWN], other[WTE__NAME_SHOWN];
-    return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+    return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                      "%s: '%s' has %" PRIu64 " %s, which with %" PRIu64
                      " of '%s' make no whole table",
                      f->q->path, wte__show(one, a->name, a->name_bytes), n, what, m,
@@ -89,11 +89,11 @@ wte_status wte__quant_filled(wte__quant_find *f, const wte__plane *part)
 {
     char shown[WTE__NAME_SHOWN];
     if (part->bytes == 0)
-        return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+        return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                          "%s: '%s' is %" PRIu64 " x %" PRIu64 ": it holds nothing", f->q->path,
                          wte__show(shown, part->name, part->name_bytes), part->rows, part->cols);
     if (part->bytes > WTE_LIMIT_TABLE_BYTES)
-        return wte__fail(f->err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(f->err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%s: '%s' has %" PRIu64
                          " bytes, but at most %llu are read as packed codes",
                          f->q->path, wte__show(shown, part->name, part->name_bytes), part->bytes,
@@ -105,7 +105,7 @@ wte_status wte__quant_floats(wte__quant_find *f, const wte__plane *part)
 {
     char shown[WTE__NAME_SHOWN];
     if (wte_dtype_converts(part->type) || part->type == WTE_F8_E8M0) return WTE_OK;
-    return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE, "%s: '%s' has type %s, but holds numbers",
+    return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX, "%s: '%s' has type %s, but holds numbers",
                      f->q->path, wte__show(shown, part->name, part->name_bytes),
                      wte_dtype_name(part->type));
 }
@@ -114,7 +114,7 @@ wte_status wte__quant_words(wte__quant_find *f, const wte__plane *part)
 {
     char shown[WTE__NAME_SHOWN];
     if (part->type == WTE_I32 || part->type == WTE_U32) return WTE_OK;
-    return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+    return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                      "%s: '%s' has type %s, but fields are packed in words of 32 bits", f->q->path,
                      wte__show(shown, part->name, part->name_bytes), wte_dtype_name(part->type));
 }
@@ -125,15 +125,15 @@ wte_status wte__quant_words(wte__quant_find *f, const wte__plane *part)
 static wte_status plane_of(wte__quant_find *f, uint64_t tensor, wte__plane *out)
 {
     wte_tensor t;
-    wte_rows rows;
+    wte_row_source rows;
     char shown[WTE__NAME_SHOWN];
     memset(out, 0, sizeof *out);
     WTE_TRY(wte_file_tensor(f->q->file, tensor, &t, f->err));
     if (t.rank > 2)
-        return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+        return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                          "%s: '%s' has %" PRIu32 " dimensions, but at most 2 are needed",
                          f->q->path, wte__show(shown, t.name, t.name_bytes), t.rank);
-    if (t.strided || t.column_major || t.big_endian || t.block || t.made ||
+    if (t.strided || t.column_major || t.big_endian || t.block || t.derived ||
         wte_dtype_bytes(t.dtype) == 0)
         return wte__quant_refuse(f, "its part '%s' is not stored in order",
                                  wte__show(shown, t.name, t.name_bytes));
@@ -143,7 +143,8 @@ static wte_status plane_of(wte__quant_find *f, uint64_t tensor, wte__plane *out)
     out->bytes = t.bytes;
     out->type = t.dtype;
     out->element = wte_dtype_bytes(t.dtype);
-    if (t.rank && wte_file_rows(f->q->file, tensor, &rows, NULL) == WTE_OK) out->map = rows.data;
+    if (t.rank && wte_file_row_source(f->q->file, tensor, &rows, NULL) == WTE_OK)
+        out->map = rows.data;
     out->name = t.name;
     out->name_bytes = t.name_bytes;
     out->there = true;
@@ -179,7 +180,7 @@ wte_status wte__quant_need(wte__quant_find *f, const char *suffix, wte__plane *o
     char shown[WTE__NAME_SHOWN], stem[WTE__NAME_SHOWN];
     WTE_TRY(wte__quant_part(f, suffix, out));
     if (out->there) return WTE_OK;
-    return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+    return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                      "%s: '%s' is packed, but '%s%s', which it needs, is not there", f->q->path,
                      wte__show(shown, f->t->name, f->t->name_bytes),
                      wte__show(stem, f->stem, f->stem_bytes), suffix);
@@ -440,8 +441,8 @@ static wte_status check_size(wte__quant_find *f)
     const uint64_t shape[2] = { q->rows, q->dim };
     uint64_t bytes;
     char shown[WTE__NAME_SHOWN];
-    if (wte_shape_bytes(shape, 2, 8, &bytes)) return WTE_OK;
-    return wte__fail(f->err, WTE_E_LIMIT, WTE_NOWHERE,
+    if (wte__shape_bytes(shape, 2, 8, &bytes)) return WTE_OK;
+    return wte__fail(f->err, WTE_E_LIMIT, WTE_NO_INDEX,
                      "%s: '%s' means %" PRIu64 " x %" PRIu64 " numbers, which no memory holds",
                      q->path, wte__show(shown, f->t->name, f->t->name_bytes), q->rows, q->dim);
 }

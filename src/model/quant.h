@@ -106,7 +106,7 @@ wte_status wte__quant_open(const wte_file *f, uint64_t tensor, const wte__quant_
                            const char *path, const wte_allocator *a, wte__quant *q, wte_error *err);
 void wte__quant_clear(wte__quant *q);
 /* Rows as f32; q must stay where it is. */
-wte_rows wte__quant_rows(wte__quant *q);
+wte_row_source wte__quant_rows(wte__quant *q);
 
 /* Of one table while it is opened. */
 typedef struct wte__quant_find {

@@ -63,7 +63,7 @@ static bool is_key(const char *key, const char *one, const char *other)
 
 static wte_status copy_text(struct walk *w, const char **out)
 {
-    const wte_bytes text = wte__json_text(&w->json, w->arena, true);
+    const wte__bytes text = wte__json_text(&w->json, w->arena, true);
     if (!text.data) return wte__no_memory(w->err, w->json.raw.size, w->json.name);
     *out = (const char *)text.data;
     return WTE_OK;

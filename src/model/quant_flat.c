@@ -95,7 +95,7 @@ static wte_status read_state(wte__quant_find *f, const char *suffix, wte__plane 
     WTE_TRY(wte__quant_need(f, suffix, part));
     wte__show(shown, part->name, part->name_bytes);
     if (part->bytes > WTE_LIMIT_QUANT_STATE)
-        return wte__fail(f->err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(f->err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%s: '%s' has %" PRIu64 " bytes, but at most %u are read", q->path, shown,
                          part->bytes, WTE_LIMIT_QUANT_STATE);
     char *text = wte__alloc(q->allocator, (size_t)part->bytes + 1);
@@ -108,7 +108,7 @@ static wte_status read_state(wte__quant_find *f, const char *suffix, wte__plane 
     wte__free(q->allocator, text, (size_t)part->bytes + 1);
     if (status != WTE_OK) return status;
     if (s->rank != 2 || s->shape[0] == 0 || s->shape[1] == 0 || s->block < BLOCK_LEAST)
-        return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+        return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                          "%s: '%s' says shape [%" PRIu64 ", %" PRIu64 "] of %" PRIu64
                          " sizes and blocksize %" PRIu64,
                          q->path, shown, s->shape[0], s->shape[1], s->rank, s->block);
@@ -148,7 +148,7 @@ wte_status wte__quant_nibbles(wte__quant_find *f, bool nf4)
         &told, &s));
     q->rows = s.shape[0];
     q->dim = s.shape[1];
-    if (!wte_mul_u64(q->rows, q->dim, &n)) n = UINT64_MAX;
+    if (!wte__mul_u64(q->rows, q->dim, &n)) n = UINT64_MAX;
     WTE_TRY(wte__quant_same(f, &q->packed, q->packed.bytes, "bytes", &told, wte__ceil_div(n, 2)));
     const uint64_t blocks = wte__ceil_div(n, s.block);
     WTE_TRY(take_list(f, ".weight.absmax", blocks, &q->scale));
@@ -239,8 +239,8 @@ static wte_status split_shape(wte__quant_find *f, wte__plane *shape, uint64_t *n
     const bool sane = rows >= 1 && dim >= 1 && rows < 0x1p53 && dim < 0x1p53;
     q->rows = sane ? (uint64_t)rows : 0;
     q->dim = sane ? (uint64_t)dim : 0;
-    if (sane && wte_mul_u64(q->rows, q->dim, n)) return WTE_OK;
-    return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE, "%s: '%s' is [%.17g, %.17g]", q->path,
+    if (sane && wte__mul_u64(q->rows, q->dim, n)) return WTE_OK;
+    return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX, "%s: '%s' is [%.17g, %.17g]", q->path,
                      wte__show(shown, shape->name, shape->name_bytes), rows, dim);
 }
 
@@ -254,7 +254,7 @@ static wte_status take_parts(wte__quant_find *f, const wte__plane *shape, uint64
     q->bits = (uint32_t)bits;
     q->part_rows = wte__ceil_div(q->split_rows, parts);
     if (bits != 3 && q->split_rows % parts != 0)
-        return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+        return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                          "%s: '%s' of %" PRIu64 " x %" PRIu64
                          " numbers cannot be cut into %u parts",
                          q->path, wte__show(shown, q->packed.name, q->packed.name_bytes),

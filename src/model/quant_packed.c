@@ -31,7 +31,7 @@ static wte_status take_scales(wte__quant_find *f)
     q->groups = s->cols;
     if (q->dim % q->groups != 0) {
         char shown[WTE__NAME_SHOWN];
-        return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+        return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                          "%s: '%s' has %" PRIu64 " columns, which do not divide the %" PRIu64
                          " of the table",
                          q->path, wte__show(shown, s->name, s->name_bytes), s->cols, q->dim);
@@ -67,7 +67,7 @@ static wte_status take_shape(wte__quant_find *f)
     WTE_TRY(wte__quant_number(q, &shape, 1, &dim, f->err));
     const bool sane = rows >= 1 && dim >= 1 && rows < 0x1p53 && dim < 0x1p53;
     if (!sane)
-        return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE, "%s: '%s' is [%.17g, %.17g]", q->path,
+        return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX, "%s: '%s' is [%.17g, %.17g]", q->path,
                          wte__show(shown, shape.name, shape.name_bytes), rows, dim);
     q->rows = (uint64_t)rows;
     q->dim = (uint64_t)dim;
@@ -106,7 +106,7 @@ static wte_status find_bits(wte__quant_find *f)
     char shown[WTE__NAME_SHOWN];
     if (fits == 0)
         return wte__fail(
-            f->err, WTE_E_FORMAT, WTE_NOWHERE,
+            f->err, WTE_E_FORMAT, WTE_NO_INDEX,
             "%s: '%s' has %" PRIu64 " words a row, in which no width %s puts %" PRIu64 " fields",
             q->path, wte__show(shown, q->packed.name, q->packed.name_bytes), q->packed.cols,
             named ? "that the config names" : "of 1 to 8 bits", q->dim);
@@ -167,7 +167,7 @@ static wte_status open_fp4(wte__quant_find *f, const wte__plane *global)
         WTE_TRY(wte__quant_filled(f, global));
         WTE_TRY(wte__quant_number(q, global, 0, &divide, f->err));
         if (!isfinite(divide) || divide == 0)
-            return wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+            return wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                              "%s: '%s' is %g: no scale can be divided by it", q->path,
                              wte__show(shown, global->name, global->name_bytes), divide);
         q->divide = (float)divide;
@@ -259,7 +259,7 @@ static wte_status check_width(wte__quant_find *f)
     const wte__quant_said *said = f->said;
     char shown[WTE__NAME_SHOWN];
     if (wte__quant_fits_config(f, q->dim)) return WTE_OK;
-    return wte__quant_told(f, wte__fail(f->err, WTE_E_FORMAT, WTE_NOWHERE,
+    return wte__quant_told(f, wte__fail(f->err, WTE_E_FORMAT, WTE_NO_INDEX,
                                         "%s: '%s' would have rows of %" PRIu64
                                         " numbers, but hidden_size is %" PRIu64,
                                         q->path, wte__show(shown, f->t->name, f->t->name_bytes),

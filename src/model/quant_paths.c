@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/name_rules.h"
 #include "model/pattern.h"
 #include "model/quant.h"
-#include "model/rules.h"
 
 /* How surely an entry means a module. */
 enum way { NOT = 0, BY_CLASS, BY_PATTERN, BY_MODULE, BY_PATH };
@@ -80,7 +80,7 @@ static bool is_used(const wte__quant_find *f, const wte__quant_path *p)
     const size_t n = name_of(p, &name);
     const wte_file *file = f->q->file;
     wte_tensor t;
-    for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
+    for (uint64_t i = 0; i < wte_file_n_tensors(file); i++) {
         if (wte_file_tensor(file, i, &t, NULL) != WTE_OK) continue;
         const char *suffix = wte__code_suffix(t.name, t.name_bytes);
         if (suffix && wte__name_same_module(name, n, t.name, (size_t)t.name_bytes - strlen(suffix)))

@@ -336,13 +336,13 @@ static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out,
     return WTE_OK;
 }
 
-wte_rows wte__quant_rows(wte__quant *q)
+wte_row_source wte__quant_rows(wte__quant *q)
 {
-    const wte_rows rows = { .rows = q->rows,
-                            .cols = q->dim,
-                            .dtype = WTE_F32,
-                            .read_rows = read_rows,
-                            .read_block = read_block,
-                            .ctx = q };
+    const wte_row_source rows = { .rows = q->rows,
+                                  .cols = q->dim,
+                                  .dtype = WTE_F32,
+                                  .read_rows = read_rows,
+                                  .read_block = read_block,
+                                  .ctx = q };
     return rows;
 }

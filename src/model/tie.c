@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "model/model.h"
-#include "model/rules.h"
+#include "model/name_rules.h"
 
 static const char *const names[] = {
     [WTE_TIE_SAME_STORAGE] = "same storage", [WTE_TIE_EQUAL_BYTES] = "equal bytes",
@@ -35,13 +35,13 @@ __attribute__((format(printf, 2, 3))) static void say(wte_tie *t, const char *fm
 static uint64_t product(uint64_t rows, uint64_t dim)
 {
     uint64_t n;
-    return wte_mul_u64(rows, dim, &n) ? n : UINT64_MAX;
+    return wte__mul_u64(rows, dim, &n) ? n : UINT64_MAX;
 }
 
 static uint64_t sum(uint64_t a, uint64_t b)
 {
     uint64_t n;
-    return wte_add_u64(a, b, &n) ? n : UINT64_MAX;
+    return wte__add_u64(a, b, &n) ? n : UINT64_MAX;
 }
 
 const char *wte__tie_alias(const wte_model *m, const char *kept, wte_role role)
@@ -140,7 +140,7 @@ static bool same_elements(const wte_model *m)
     if (m->input.mapped || wte_file_tensor(m->file, m->input.tensor, &a, NULL) != WTE_OK ||
         wte_file_tensor(m->file, m->head.tensor, &b, NULL) != WTE_OK)
         return false;
-    if (a.storage == WTE_NOWHERE || a.storage != b.storage || a.part != b.part ||
+    if (a.storage == WTE_NO_INDEX || a.storage != b.storage || a.shard != b.shard ||
         a.offset != b.offset || a.dtype != b.dtype)
         return false;
     const wte__steps x = wte__steps_of(&a, m->input.transposed);
@@ -186,7 +186,7 @@ static bool judge_shapes(const wte_model *m, wte_tie *t)
     t->verdict = WTE_TIE_INDEPENDENT;
     t->flag_agrees = true;
     t->rows_different = t->input_rows < t->head_rows ? t->input_rows : t->head_rows;
-    t->first_different = t->rows_different ? 0 : WTE_NOWHERE;
+    t->first_different = t->rows_different ? 0 : WTE_NO_INDEX;
     t->max_difference = (double)NAN;
     say(t, "rows of %" PRIu64 " and of %" PRIu64 " elements: nothing to compare", t->input_dim,
         t->head_dim);
@@ -219,7 +219,7 @@ static bool judge_types(const wte_model *m, wte_tie *t, uint64_t shared)
     t->verdict = WTE_TIE_INDEPENDENT;
     t->flag_agrees = !flag_lies(m);
     t->rows_different = shared;
-    t->first_different = shared ? 0 : WTE_NOWHERE;
+    t->first_different = shared ? 0 : WTE_NO_INDEX;
     t->max_difference = (double)NAN;
     say(t, "elements of type %s and of type %s: two tensors whose values are not compared here%s",
         wte_dtype_name(a), wte_dtype_name(b),
@@ -377,7 +377,7 @@ wte_status wte_model_tie(const wte_model *m, const wte_tie_options *opt, wte_tie
     WTE_TRY(wte_model_input(m, &input, err));
     out->input_rows = input->rows;
     out->input_dim = input->dim;
-    out->first_different = WTE_NOWHERE;
+    out->first_different = WTE_NO_INDEX;
     const wte_status status = judge(m, &o, out, err);
     if (status != WTE_OK) {
         memset(out, 0, sizeof *out);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/find.h"
+#include "model/find_tables.h"
 
 /* What such a matrix scores when it is only offered: it is listed, and never taken. */
 #define OFFERED     (-60)
@@ -29,7 +29,7 @@ bool wte__find_has_bias(const struct wte__find *f, const struct wte__scored *s)
 
 /* Tables of a graph: known as what stands beside a token table, and all that there is without one.
  */
-static bool is_graph(const wte__rule *rule)
+static bool is_graph(const wte__name_rule *rule)
 {
     return strcmp(rule->stem, "entity_embeddings") == 0 ||
            strcmp(rule->stem, "rel_embeddings") == 0;
@@ -80,7 +80,7 @@ wte_status wte__find_rival(struct wte__find *f, const struct wte__scored *head,
     struct wte__scored s;
     wte_tensor t;
     *kind = RIVAL_NONE;
-    for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
+    for (uint64_t i = 0; i < wte_file_n_tensors(file); i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
         if (i == head->tensor || is_part_of(&t, head) || !is_matrix(&t, &s)) continue;
         if (s.rows != head->rows && s.dim != head->dim && s.rows != head->dim) continue;
@@ -99,7 +99,7 @@ wte_status wte__find_rival(struct wte__find *f, const struct wte__scored *head,
  * drop_places. */
 static wte_status make_places(const struct wte__find *f, uint32_t **out)
 {
-    const uint64_t n = wte_file_tensors(f->m->file) + 1;
+    const uint64_t n = wte_file_n_tensors(f->m->file) + 1;
     *out = wte__alloc_array(f->m->allocator, n, sizeof **out);
     if (!*out) return wte__no_memory(f->err, n * sizeof **out, "candidates");
     memset(*out, 0, (size_t)n * sizeof **out);
@@ -109,7 +109,7 @@ static wte_status make_places(const struct wte__find *f, uint32_t **out)
 
 static void drop_places(const struct wte__find *f, uint32_t *places)
 {
-    const uint64_t n = wte_file_tensors(f->m->file) + 1;
+    const uint64_t n = wte_file_n_tensors(f->m->file) + 1;
     wte__free(f->m->allocator, places, (size_t)n * sizeof *places);
 }
 
@@ -127,7 +127,7 @@ static wte_status add_of_rows(struct wte__find *f, const uint32_t *places, uint6
     const wte_file *file = f->m->file;
     struct wte__scored s;
     wte_tensor t;
-    for (uint64_t i = 0; i < wte_file_tensors(file) && *n < OF_ROWS_MOST; i++) {
+    for (uint64_t i = 0; i < wte_file_n_tensors(file) && *n < OF_ROWS_MOST; i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
         if (!is_unnamed(&t, &s) || s.rows != rows || !is_fractional(&t)) continue;
         if (wte__name_is_outside(t.name, t.name_bytes) ||
@@ -186,7 +186,7 @@ static wte_status offer_all(struct wte__find *f, const uint32_t *places)
     const uint64_t rows = best ? best->rows : 0, dim = best ? best->dim : 0;
     struct wte__scored s;
     wte_tensor t;
-    for (uint64_t i = 0; i < wte_file_tensors(file); i++) {
+    for (uint64_t i = 0; i < wte_file_n_tensors(file); i++) {
         WTE_TRY(wte_file_tensor(file, i, &t, f->err));
         if (!is_unnamed(&t, &s)) continue;
         const bool listed = wte__name_is_listed(t.name, t.name_bytes) && has_word_of_a_table(&t);

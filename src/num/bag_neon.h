@@ -116,7 +116,7 @@ ALWAYS_INLINE vec at_q4_0(const char *codes, size_t c, size_t n, const row_param
                    vec_set(block_half((const uint8_t *)block)));
 }
 
-#include "num/bag_eights.h"
+#include "num/bag_vec8.h"
 #include "num/bag_vectors.h"
 
 #define X(name, bits) BAG_KERNELS(name, bits, neon)

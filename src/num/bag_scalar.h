@@ -73,7 +73,7 @@ static float joined(const wte__bags *job, float so_far, float x, size_t m, bool 
 
 static float column_of_bag(const wte__bags *job, size_t b, size_t i, stored_value value)
 {
-    const bool goes_on = b == 0 && job->go_on;
+    const bool goes_on = b == 0 && job->resume_first;
     const size_t begin = b ? job->ends[b - 1] : 0;
     uint32_t whose = UINT32_MAX;
     float result = 0.0f;

@@ -211,7 +211,7 @@ BAG_INLINE void look_up(const wte__lookup *job, bool stream, size_t bits, read_a
     const bag_walk walk = {
         .from = &from,
         .rows = job->rows,
-        .known = job->known,
+        .known = job->prefetch_end,
         .ahead = rows_ahead(LOOKUP_AHEAD, from.row_bytes + LOOKUP_ROW_MORE, LOOKUP_AHEAD_ROWS),
         .stream = stream,
     };
@@ -390,7 +390,7 @@ BAG_INLINE bool reduce(const wte__bags *job, bag_way way, size_t bits, read_at r
     const bag_walk walk = {
         .from = &from,
         .rows = job->rows,
-        .known = job->known,
+        .known = job->prefetch_end,
         .ahead = rows_ahead(BAG_AHEAD, from.row_bytes + BAG_ROW_MORE, BAG_AHEAD_ROWS),
         .way = way,
     };
@@ -401,7 +401,7 @@ BAG_INLINE bool reduce(const wte__bags *job, bag_way way, size_t bits, read_at r
         char *at = way == BAG_MAX_AT ? (char *)(job->max_at + b * from.cols) : NULL;
         const bag_span bag = { begin,
                                job->ends[b],
-                               b || !job->go_on,
+                               b || !job->resume_first,
                                { (char *)job->out + b * job->out_stride, at },
                                job->divisors ? &job->divisors[b] : NULL };
         if (!(in_registers ? bag_in_registers(job, &walk, bag, bits, read, params)

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/apart.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/overlap.h"
 #include "num/dtype.h"
 #include "num/stored.h"
 
@@ -94,7 +94,7 @@ static wte_status check_blocks(wte_block_type type, const void *src, const void 
 {
     WTE_TRY(check_type(type, err));
     if (n && (!src || !dst))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "%zu blocks of %s, but the %s is NULL",
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "%zu blocks of %s, but the %s is NULL",
                          n, wte_block_name(type), src ? "target" : "source");
     return WTE_OK;
 }
@@ -105,7 +105,7 @@ static wte_status check_apart(wte_block_type type, const void *blocks, const flo
     const wte__piece a = { "the blocks", blocks, n, wte_block_bytes(type), 0 };
     const wte__piece b = { "the numbers", numbers, n, wte_block_elements(type) * sizeof *numbers,
                            0 };
-    return wte__apart(wte_block_name(type), a, b, err);
+    return wte__no_overlap(wte_block_name(type), a, b, err);
 }
 
 wte_status wte_block_decode(wte_block_type type, const void *blocks, float *out, size_t n_blocks,
@@ -186,7 +186,7 @@ static void decode_row(const decoding *d, const uint8_t *row, const uint8_t *nex
         some = d->row_blocks - done < d->piece ? d->row_blocks - done : d->piece;
         prefetch(next + done * d->bytes, some * d->bytes);
         d->decode(row + done * d->bytes, d->stream ? numbers : to, some);
-        if (d->stream) k->copy_past(to, numbers, some * d->elements * sizeof *to, false);
+        if (d->stream) k->copy_nontemporal(to, numbers, some * d->elements * sizeof *to, false);
     }
 }
 
@@ -197,37 +197,40 @@ static void decode_rows(const wte_block_source *s, const wte__lookup *job)
                    .elements = wte_block_elements(s->type),
                    .row_blocks = (size_t)s->row_blocks,
                    .stream = job->stream };
-    if (!d.elements || !d.bytes) return; /* wte_block_rows has refused such a type */
+    if (!d.elements || !d.bytes) return; /* wte_row_source_from_blocks has refused such a type */
     const size_t fits = PIECE_NUMBERS / d.elements;
     const size_t ahead = 1 + AHEAD_BYTES / (size_t)(s->row_bytes ? s->row_bytes : 1);
     d.piece = PIECE_BYTES / d.bytes < fits ? PIECE_BYTES / d.bytes : fits;
     for (size_t i = 0; i < job->n; i++) {
-        const uint64_t later = job->rows[job->known - i > ahead ? i + ahead : job->known - 1];
+        const uint64_t later =
+            job->rows[job->prefetch_end - i > ahead ? i + ahead : job->prefetch_end - 1];
         char *to = (char *)job->out + i * job->out_stride;
         decode_row(&d, s->data + job->rows[i] * s->row_bytes, s->data + later * s->row_bytes,
                    (float *)(void *)to);
     }
-    if (d.stream) wte__kernels_get()->copy_past(NULL, NULL, 0, true);
+    if (d.stream) wte__kernels_get()->copy_nontemporal(NULL, NULL, 0, true);
 }
 
 static wte_status read_rows(void *ctx, const uint64_t *ids, size_t n, void *out, wte_error *err)
 {
     const wte_block_source *s = ctx;
     const size_t row_elements = (size_t)s->row_blocks * wte_block_elements(s->type);
-    const wte__lookup job = {
-        .rows = ids, .n = n, .known = n, .out = out, .out_stride = row_elements * sizeof(float)
-    };
+    const wte__lookup job = { .rows = ids,
+                              .n = n,
+                              .prefetch_end = n,
+                              .out = out,
+                              .out_stride = row_elements * sizeof(float) };
     (void)err; /* nothing here can fail */
     decode_rows(s, &job);
     return WTE_OK;
 }
 
-bool wte__is_block_source(const wte_rows *rows)
+bool wte__is_block_source(const wte_row_source *rows)
 {
     return rows->read_rows == read_rows;
 }
 
-void wte__block_lookup(const wte_rows *rows, const wte__lookup *job)
+void wte__block_lookup(const wte_row_source *rows, const wte__lookup *job)
 {
     decode_rows(rows->ctx, job);
 }
@@ -254,33 +257,34 @@ static wte_status check_stride(uint64_t rows, uint64_t row_bytes, uint64_t tight
 {
     uint64_t end;
     if (row_bytes < tight)
-        return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_SHAPE, WTE_NO_INDEX,
                          "rows are %" PRIu64 " bytes apart, but the blocks of one take %" PRIu64,
                          row_bytes, tight);
-    if (rows && (!wte_mul_u64(rows - 1, row_bytes, &end) || !wte_add_u64(end, tight, &end) ||
+    if (rows && (!wte__mul_u64(rows - 1, row_bytes, &end) || !wte__add_u64(end, tight, &end) ||
                  end > PTRDIFF_MAX))
-        return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_SHAPE, WTE_NO_INDEX,
                          "%" PRIu64 " rows, %" PRIu64 " bytes apart, are more than memory can hold",
                          rows, row_bytes);
     return WTE_OK;
 }
 
-wte_status wte_block_rows(wte_block_type type, uint64_t rows, uint64_t cols, const void *data,
-                          uint64_t row_bytes, wte_block_source *storage, wte_rows *out,
-                          wte_error *err)
+wte_status wte_row_source_from_blocks(wte_block_type type, uint64_t rows, uint64_t cols,
+                                      const void *data, uint64_t row_bytes,
+                                      wte_block_source *storage, wte_row_source *out,
+                                      wte_error *err)
 {
-    WTE_TRY(wte__need_out(out, sizeof *out, "wte_block_rows: out", err));
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_row_source_from_blocks: out", err));
     WTE_TRY(check_type(type, err));
     const uint32_t elements = wte_block_elements(type);
     if (!storage || (!data && rows))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%" PRIu64 " rows of %s: data or storage is NULL", rows,
                          wte_block_name(type));
     if (cols % elements)
-        return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_SHAPE, WTE_NO_INDEX,
                          "rows of %" PRIu64 " numbers are not made of %s blocks of %" PRIu32, cols,
                          wte_block_name(type), elements);
-    wte_rows source = {
+    wte_row_source source = {
         .rows = rows,
         .cols = cols,
         .dtype = WTE_F32,
@@ -288,7 +292,7 @@ wte_status wte_block_rows(wte_block_type type, uint64_t rows, uint64_t cols, con
         .read_block = read_block,
         .ctx = storage,
     };
-    WTE_TRY(wte_rows_check(&source, err)); /* so cols is far from where the product would wrap */
+    WTE_TRY(wte_check_rows(&source, err)); /* so cols is far from where the product would wrap */
     const uint64_t tight = cols / elements * wte_block_bytes(type);
     const uint64_t stride = row_bytes ? row_bytes : tight;
     WTE_TRY(check_stride(rows, stride, tight, err));

@@ -1,5 +1,5 @@
-/* The grids of the iq block types: data, written by tools/make_block_grids.py, which says from
- * where (see also NOTICE). An entry holds 8 or 4 small integers, one a byte, element 0 in the
+/* The grids of the iq block types: data, written by scripts/dev/make_block_grids.py, which says
+ * from where (see also NOTICE). An entry holds 8 or 4 small integers, one a byte, element 0 in the
  * lowest. It is written as a code of 2 or 3 bits an element, which picks the value; the codes of
  * each grid increase. */
 #include "num/block_grids.h"

@@ -5,7 +5,7 @@
 #include <arm_neon.h>
 #include <stdint.h>
 
-#include "num/inlined.h"
+#include "num/simd_macros.h"
 
 typedef uint8x16_t bytes_16;
 

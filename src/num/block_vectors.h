@@ -28,7 +28,7 @@
 
 #include "num/block_grids.h"
 #include "num/block_tables.h"
-#include "num/inlined.h"
+#include "num/simd_macros.h"
 
 /* Where element i of the output lies. */
 #define ELEMENT(i) (sizeof(float) * (size_t)(i))

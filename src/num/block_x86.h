@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#include "num/inlined.h"
+#include "num/simd_macros.h"
 
 typedef __m128i bytes_16;
 

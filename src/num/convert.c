@@ -4,8 +4,8 @@
 #include <string.h>
 #include <wte/dtype.h>
 
-#include "base/apart.h"
 #include "base/error.h"
+#include "base/overlap.h"
 #include "num/kernels.h"
 #include "num/number.h"
 
@@ -135,7 +135,7 @@ static void convert_each(wte_dtype from, const char *src, wte_dtype to, char *ds
 static wte_status check_type(wte_dtype type, wte_error *err)
 {
     if (wte_dtype_converts(type)) return WTE_OK;
-    return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+    return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                      "elements of type %s (number %d) cannot be converted", wte_dtype_name(type),
                      (int)type);
 }
@@ -147,11 +147,11 @@ wte_status wte_convert(wte_dtype from, const void *src, wte_dtype to, void *dst,
     WTE_TRY(check_type(to, err));
     if (n == 0) return WTE_OK;
     if (!src || !dst)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%s is NULL, but %zu elements are wanted", src ? "dst" : "src", n);
     const wte__piece written = { "dst", dst, n, wte_dtype_bytes(to), 0 };
     const wte__piece read = { "src", src, n, wte_dtype_bytes(from), 0 };
-    WTE_TRY(wte__apart("wte_convert", written, read, err));
+    WTE_TRY(wte__no_overlap("wte_convert", written, read, err));
     if (from != to && convert_fast(from, src, to, dst, n, report)) return WTE_OK;
     uint64_t losses[WTE__N_LOSSES] = { 0 };
     if (from != to || report) convert_each(from, src, to, dst, n, losses);

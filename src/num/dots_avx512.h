@@ -399,8 +399,11 @@ DOTS_INLINE void dots_by_lines(const wte__dots *job, size_t n_h, dots_type type)
 {
     const dots_lines kernel = { job, type };
     const size_t halves = (job->n_w + 1) / DOTS_LINES, most = DOTS_LINE_BYTES / 4 / n_h;
-    lines_walk t = { job->w,          job->w_stride, job->n_w, job->more, job->out,
-                     job->out_stride, job->dim,      job->dim, 1,         true };
+    lines_walk t = { job->w,   job->w_stride,
+                     job->n_w, job->prefetch_rows,
+                     job->out, job->out_stride,
+                     job->dim, job->dim,
+                     1,        true };
     if (n_h == 1 && job->dim <= most) {
         for (size_t row = 0; row < halves; row++) lines_whole(&t, row, dots_two, &kernel);
         return;

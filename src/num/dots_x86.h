@@ -145,7 +145,7 @@ DOTS_INLINE void dots_run(const wte__dots *job, size_t most, dots_tile_kernel ke
                 .out_stride = job->out_stride,
                 .ahead = fetch ? ahead + i * four / job->n_h : 0,
                 .fetch_step = fetch ? DOTS_ROWS * 64 / groups : 0,
-                .end = (const char *)job->w + (job->n_w + job->more) * job->w_stride,
+                .end = (const char *)job->w + (job->n_w + job->prefetch_rows) * job->w_stride,
                 .h_left = job->n_h - i,
             };
             dots_rows(&t, n, kernel);

@@ -95,13 +95,13 @@ static void softmax_sums_avx2(const wte__softmax *job)
                 all[half] = _mm256_add_ps(all[half], _mm256_loadu_ps(also + 8 * half));
             }
         }
-        job->most[i] = most;
+        job->max_logit[i] = most;
         job->sum[i] = sum_of_two_eights(sum[0], sum[1]);
         if (job->all) job->all[i] = sum_of_two_eights(all[0], all[1]);
     }
 }
 
-OUTER_INLINE __m256 slopes_of_8(const wte__slopes *job, size_t i, __m256 v)
+OUTER_INLINE __m256 slopes_of_8(const wte__softmax_grad *job, size_t i, __m256 v)
 {
     const __m256 scale = _mm256_set1_ps(job->scale[i]), minus = _mm256_set1_ps(job->minus[i]);
     const __m256 slope =
@@ -111,7 +111,7 @@ OUTER_INLINE __m256 slopes_of_8(const wte__slopes *job, size_t i, __m256 v)
     return _mm256_mul_ps(slope, _mm256_fnmadd_ps(part, part, _mm256_set1_ps(1)));
 }
 
-static void softmax_slopes_avx2(const wte__slopes *job)
+static void softmax_grad_avx2(const wte__softmax_grad *job)
 {
     float rest[16];
     for (size_t i = 0; i < job->n_x; i++) {
@@ -126,7 +126,7 @@ static void softmax_slopes_avx2(const wte__slopes *job)
     }
 }
 
-static size_t pick_f32_avx2(const float *x, size_t n, float least, uint32_t *at)
+static size_t select_ge_f32_avx2(const float *x, size_t n, float least, uint32_t *at)
 {
     const __m256 least_8 = _mm256_set1_ps(least);
     size_t found = 0, j = 0;

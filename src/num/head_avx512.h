@@ -95,7 +95,7 @@ OUTER_INLINE void sum_rows_of(const wte__softmax *job, size_t first, size_t n_x,
     }
     OUTER_UNROLL
     for (size_t i = 0; i < n_x; i++) {
-        job->most[first + i] = _mm512_cvtss_f32(most[i]);
+        job->max_logit[first + i] = _mm512_cvtss_f32(most[i]);
         job->sum[first + i] = sum_of_16(sum[i]);
         if (want_all) job->all[first + i] = sum_of_16(all[i]);
     }
@@ -117,7 +117,7 @@ static void softmax_sums_avx512(const wte__softmax *job)
         softmax_sums_of(job, false, false);
 }
 
-static void softmax_slopes_avx512(const wte__slopes *job)
+static void softmax_grad_avx512(const wte__softmax_grad *job)
 {
     const __m512 add = _mm512_set1_ps(job->add), over = _mm512_set1_ps(job->over_cap);
     for (size_t i = 0; i < job->n_x; i++) {
@@ -137,7 +137,7 @@ static void softmax_slopes_avx512(const wte__slopes *job)
 }
 
 /* 64 numbers at a time: the loop over hits, which is what costs, is left half as often. */
-static size_t pick_f32_avx512(const float *x, size_t n, float least, uint32_t *at)
+static size_t select_ge_f32_avx512(const float *x, size_t n, float least, uint32_t *at)
 {
     const __m512 least_16 = _mm512_set1_ps(least);
     size_t found = 0;

@@ -6,11 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "num/after.h"
+#include "num/epilogue.h"
 #include "num/exp.h"
 #include "num/kernels.h"
 
-static void after_dots_neon(float *x, size_t n, const float *bias, const wte__after *after)
+static void logit_epilogue_neon(float *x, size_t n, const float *bias,
+                                const wte__logit_epilogue *after)
 {
     after_all(x, n, bias, after);
 }
@@ -106,13 +107,13 @@ static void softmax_sums_neon(const wte__softmax *job)
             add_exps(&lanes, x + j, 16, vdupq_n_f32(most), job->times);
         if (whole < job->n)
             add_exps(&lanes, x + whole, job->n - whole, vdupq_n_f32(most), job->times);
-        job->most[i] = most;
+        job->max_logit[i] = most;
         job->sum[i] = add_16(lanes.sum[0], lanes.sum[1], lanes.sum[2], lanes.sum[3]);
         if (job->all) job->all[i] = add_16(lanes.all[0], lanes.all[1], lanes.all[2], lanes.all[3]);
     }
 }
 
-ALWAYS_INLINE float32x4_t slopes_of_4(const wte__slopes *job, size_t i, float32x4_t v)
+ALWAYS_INLINE float32x4_t slopes_of_4(const wte__softmax_grad *job, size_t i, float32x4_t v)
 {
     const float32x4_t e = exp_4(vsubq_f32(v, vdupq_n_f32(job->minus[i])));
     const float32x4_t slope = vfmaq_n_f32(vdupq_n_f32(job->add), e, job->scale[i]);
@@ -121,7 +122,7 @@ ALWAYS_INLINE float32x4_t slopes_of_4(const wte__slopes *job, size_t i, float32x
     return vmulq_f32(slope, vfmsq_f32(vdupq_n_f32(1), part, part));
 }
 
-static void softmax_slopes_neon(const wte__slopes *job)
+static void softmax_grad_neon(const wte__softmax_grad *job)
 {
     for (size_t i = 0; i < job->n_x; i++) {
         float *x = job->x + i * job->stride;
@@ -131,7 +132,7 @@ static void softmax_slopes_neon(const wte__slopes *job)
 }
 
 /* Few are found: four are looked at one by one where the largest of them is large enough. */
-static size_t pick_f32_neon(const float *x, size_t n, float least, uint32_t *at)
+static size_t select_ge_f32_neon(const float *x, size_t n, float least, uint32_t *at)
 {
     size_t found = 0;
     for (size_t j = 0; j < n; j += 4) {

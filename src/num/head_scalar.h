@@ -51,13 +51,13 @@ static void softmax_sums_scalar(const wte__softmax *job)
             sum[j % SOFTMAX_LANES] += exp_of((x[j] - most) * job->times);
             all[j % SOFTMAX_LANES] += x[j];
         }
-        job->most[i] = most;
+        job->max_logit[i] = most;
         job->sum[i] = sum_of_16(sum);
         if (job->all) job->all[i] = sum_of_16(all);
     }
 }
 
-static void softmax_slopes_scalar(const wte__slopes *job)
+static void softmax_grad_scalar(const wte__softmax_grad *job)
 {
     for (size_t i = 0; i < job->n_x; i++) {
         float *x = job->x + i * job->stride;
@@ -69,7 +69,7 @@ static void softmax_slopes_scalar(const wte__slopes *job)
     }
 }
 
-static size_t pick_f32_scalar(const float *x, size_t n, float least, uint32_t *at)
+static size_t select_ge_f32_scalar(const float *x, size_t n, float least, uint32_t *at)
 {
     size_t found = 0;
     for (size_t j = 0; j < n; j++)

@@ -3,7 +3,7 @@
  * end. */
 #include <immintrin.h>
 
-#include "num/fast_x86.h"
+#include "num/int8_dot_vnni.h"
 #include "num/kernels.h"
 
 FAST_KERNEL(q8_0, 32, 34, 7)
@@ -36,7 +36,7 @@ static void fast_few_avx512_bf16_vnni(const wte__pairs *job)
         .dim = job->dim / 2,
         .out = job->out,
         .out_stride = job->out_stride,
-        .more = job->more,
+        .prefetch_rows = job->prefetch_rows,
     };
     dots_pairs(&pairs);
 }

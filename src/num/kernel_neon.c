@@ -4,9 +4,9 @@
 #include <float.h>
 #include <string.h>
 
-#include "num/inlined.h"
 #include "num/kernels.h"
-#include "num/row_mark.h"
+#include "num/row_hash.h"
+#include "num/simd_macros.h"
 
 /* Loops take eight f32 at a time, in two registers: as many as there are f16 in one. */
 typedef struct eight {
@@ -54,7 +54,7 @@ ALWAYS_INLINE void four_to_f64(const char *from, char *to)
     vst1q_u8((uint8_t *)to + 16, vreinterpretq_u8_f64(vcvt_high_f64_f32(x)));
 }
 
-#include "num/eights.h"
+#include "num/vec8.h"
 
 ALWAYS_INLINE eight eight_of_s16(int16x8_t x)
 {
@@ -258,7 +258,7 @@ ALWAYS_INLINE void copy_line(char *to, const char *from, bool stream)
     vst1q_u8(line + 48, d);
 }
 
-#include "num/gather.h"
+#include "num/gather_tmpl.h"
 #include "num/normal.h"
 
 GATHER_KERNEL(neon, (void)0)
@@ -359,8 +359,8 @@ ALWAYS_INLINE void finish_stats(const row_sums *sums, wte__row_stats *out)
     for (size_t h = 0; h < 4; h++)
         sum[h] = vaddq_f32(vaddq_f32(v[h], v[h + 8]), vaddq_f32(v[h + 4], v[h + 12]));
     out->squares = add_16(sum[0], sum[1], sum[2], sum[3]);
-    out->least = vminvq_f32(least);
-    out->most = vmaxvq_f32(most);
+    out->min = vminvq_f32(least);
+    out->max = vmaxvq_f32(most);
     out->mark = 0;
     UNROLLED
     for (size_t h = 0; h < 4; h++) out->mark += mark_quarter(sums, h);
@@ -370,11 +370,11 @@ ALWAYS_INLINE void finish_stats(const row_sums *sums, wte__row_stats *out)
 ROW_STATS_KERNELS(neon)
 
 #include "num/bag_neon.h"
-#include "num/chance.h"
 #include "num/dots_neon.h"
 #include "num/optim_neon.h"
 #include "num/scatter_neon.h"
-#include "num/sums_eights.h"
+#include "num/stochastic_round.h"
+#include "num/sums_vec8.h"
 
 SUMS_KERNELS(f32, neon, sum_rows, 4, eight_f32)
 SUMS_KERNELS(f16, neon, sum_rows, 2, eight_f16)
@@ -421,18 +421,18 @@ const wte__kernels wte__kernels_neon = {
     .dots_f32 = dots_f32_neon,
     .dots_f16 = dots_f16_neon,
     .dots_bf16 = dots_bf16_neon,
-    .after_dots = after_dots_neon,
+    .logit_epilogue = logit_epilogue_neon,
     .exp_f32 = exp_f32_neon,
     .softmax_sums = softmax_sums_neon,
-    .softmax_slopes = softmax_slopes_neon,
-    .pick_f32 = pick_f32_neon,
+    .softmax_grad = softmax_grad_neon,
+    .select_ge_f32 = select_ge_f32_neon,
     .outer_f32 = outer_f32_neon,
     .scatter_f32 = scatter_f32_neon,
     .scatter_f16 = scatter_f16_neon,
     .scatter_bf16 = scatter_bf16_neon,
-    .squares_f32 = squares_f32_neon,
+    .sumsq_f64acc = sumsq_f64acc_neon,
     LEARN_TABLE(neon),
     OPTIM_TABLE(neon),
-    .chance_f16 = chance_f16_neon,
-    .chance_bf16 = chance_bf16_neon,
+    .stochastic_round_f16 = stochastic_round_f16_neon,
+    .stochastic_round_bf16 = stochastic_round_bf16_neon,
 };

@@ -13,8 +13,8 @@
 #define WTE_SRC_NUM_LEARN_VECTORS_H
 #include <string.h>
 
-#include "num/inlined.h"
 #include "num/kernels.h"
+#include "num/simd_macros.h"
 
 /* Threads read and write the same rows without order, and lose or mix changes: that is meant
  * (Hogwild). C knows no relaxed atomic of a whole vector, and one for each number would forbid

@@ -71,20 +71,21 @@ OPTIM_INLINE vec load_floats(const float *from, size_t n)
 {
     return vec_load((const char *)from, n);
 }
-OPTIM_INLINE row_part load_lanes(const wte__place *at, size_t c, size_t n, how k)
+OPTIM_INLINE row_part load_lanes(const wte__optim_row *at, size_t c, size_t n, how k)
 {
     row_part x = { .p = load_floats(at->p + c, n) };
     x.m = k.adam || k.momentum ? load_floats(at->m + c, n) : vec_zero();
     x.v = k.adam || k.adagrad ? load_floats(at->v + c, n) : vec_zero();
-    x.most = k.most ? load_floats(at->most + c, n) : vec_zero();
+    x.most = k.most ? load_floats(at->max_v + c, n) : vec_zero();
     return x;
 }
-OPTIM_INLINE void store_lanes(const wte__place *at, size_t c, size_t n, how k, const row_part *x)
+OPTIM_INLINE void store_lanes(const wte__optim_row *at, size_t c, size_t n, how k,
+                              const row_part *x)
 {
     vec_store((char *)(at->p + c), x->p, n);
     if (k.adam || k.momentum) vec_store((char *)(at->m + c), x->m, n);
     if (k.adam || k.adagrad) vec_store((char *)(at->v + c), x->v, n);
-    if (k.most) vec_store((char *)(at->most + c), x->most, n);
+    if (k.most) vec_store((char *)(at->max_v + c), x->most, n);
 }
 /* As a sum of one part: never -0. */
 OPTIM_INLINE vec gradient(const float *g, size_t n, vec by)
@@ -148,13 +149,13 @@ OPTIM_INLINE void one_step(row_part *x, vec g, const rule *r, how k)
 }
 
 /* A line of the row that will be wanted next; without g, its gradient is on its way already. */
-OPTIM_INLINE void fetch_line(const wte__place *next, size_t c, bool g, how k)
+OPTIM_INLINE void fetch_line(const wte__optim_row *next, size_t c, bool g, how k)
 {
     __builtin_prefetch(next->p + c);
     if (g) __builtin_prefetch(next->g + c);
     if (k.adam || k.momentum) __builtin_prefetch(next->m + c);
     if (k.adam || k.adagrad) __builtin_prefetch(next->v + c);
-    if (k.most) __builtin_prefetch(next->most + c);
+    if (k.most) __builtin_prefetch(next->max_v + c);
 }
 
 /* Looks at a gradient -------------------------------------------------------------------------- */
@@ -211,7 +212,7 @@ OPTIM_INLINE float squares_of(const float *g, vec by, const float *p, vec l2, si
         for (size_t i = 0; i < apart; i++) sum[i] = vec_add(sum[i], sum[i + apart]);
     return vec_total(sum[0]);
 }
-OPTIM_INLINE float sum_squares(const float *g, const float *p, float l2, size_t n)
+OPTIM_INLINE float sumsq_decayed(const float *g, const float *p, float l2, size_t n)
 {
     const vec one = vec_set(1.0f);
     return l2 != 0 ? squares_of(g, one, p, vec_set(l2), n) : squares_of(g, one, NULL, one, n);
@@ -219,20 +220,20 @@ OPTIM_INLINE float sum_squares(const float *g, const float *p, float l2, size_t 
 
 /* Steps --------------------------------------------------------------------------------------- */
 
-OPTIM_INLINE vec step_lanes(const wte__place *at, size_t c, size_t n, const rule *r, how k,
+OPTIM_INLINE vec step_lanes(const wte__optim_row *at, size_t c, size_t n, const rule *r, how k,
                             vec seen)
 {
     row_part x = load_lanes(at, c, n, k);
     const vec before = x.p;
-    one_step(&x, gradient(at->g + c, n, vec_set(at->by)), r, k);
+    one_step(&x, gradient(at->g + c, n, vec_set(at->grad_scale)), r, k);
     store_lanes(at, c, n, k, &x);
     return vec_differ(seen, before, x.p);
 }
 
-OPTIM_INLINE bool step_columns(const wte__place *given, const wte__place *next, bool fetch_g,
-                               const wte__update *job, const rule *r, how k)
+OPTIM_INLINE bool step_columns(const wte__optim_row *given, const wte__optim_row *next,
+                               bool fetch_g, const wte__update *job, const rule *r, how k)
 {
-    const wte__place at = *given; /* a copy, which no store can change */
+    const wte__optim_row at = *given; /* a copy, which no store can change */
     const size_t cols = job->n;
     const size_t line = 64 / sizeof(float);
     vec seen = vec_zero();
@@ -257,12 +258,12 @@ typedef struct look {
 } look;
 
 /* The sum of squares is made where it is wanted, with p joined where there is l2. */
-OPTIM_INLINE void look_at(look *seen, const wte__update *job, const wte__place *at, bool squares,
-                          bool l2)
+OPTIM_INLINE void look_at(look *seen, const wte__update *job, const wte__optim_row *at,
+                          bool squares, bool l2)
 {
-    const vec by = vec_set(at->by);
-    if (!l2 && seen->g == at->g && seen->by == at->by) return;
-    *seen = (look){ .g = at->g, .by = at->by };
+    const vec by = vec_set(at->grad_scale);
+    if (!l2 && seen->g == at->g && seen->by == at->grad_scale) return;
+    *seen = (look){ .g = at->g, .by = at->grad_scale };
     if (squares) {
         seen->squares = l2 ? squares_of(at->g, by, at->p, vec_set(job->l2), job->n)
                            : squares_of(at->g, by, NULL, by, job->n);
@@ -273,8 +274,8 @@ OPTIM_INLINE void look_at(look *seen, const wte__update *job, const wte__place *
 }
 
 /* FBGEMM's: the mean of the squares is added to the row's number, which then divides all of it. */
-OPTIM_INLINE void rowwise_rule(const wte__update *job, const wte__place *at, float squares, bool l2,
-                               rule *r)
+OPTIM_INLINE void rowwise_rule(const wte__update *job, const wte__optim_row *at, float squares,
+                               bool l2, rule *r)
 {
     const float sum = *at->sum + squares / (float)job->n;
     const float lr = job->by->lr / (sqrtf(sum) + job->eps);
@@ -292,17 +293,19 @@ OPTIM_INLINE void step_rows(const wte__update *given, how k)
     const bool l2 = k.l2;
     if (k.rowwise) k.l2 = false;
     for (size_t i = 0; i < job.rows; i++) {
-        const size_t later = job.known - i > job.ahead ? i + job.ahead : job.known - 1;
-        const wte__place at = wte__update_place(&job, i), next = wte__update_place(&job, later);
+        const size_t later = job.prefetch_end - i > job.prefetch_distance
+                                 ? i + job.prefetch_distance
+                                 : job.prefetch_end - 1;
+        const wte__optim_row at = wte__update_row(&job, i), next = wte__update_row(&job, later);
         const bool fetch_g = next.g != fetched;
-        uint32_t found = WTE__PLACE_NOT_FINITE;
+        uint32_t found = WTE__GRAD_NOT_FINITE;
         fetched = next.g;
         if (k.rowwise) __builtin_prefetch(next.sum);
         if (job.list) __builtin_prefetch(job.list->marks + job.list->row[later]);
         look_at(&seen, &job, &at, k.rowwise, l2 && k.rowwise);
         if (seen.finite) {
             if (k.rowwise) rowwise_rule(&job, &at, seen.squares, l2, &r);
-            found = step_columns(&at, &next, fetch_g, &job, &r, k) ? WTE__PLACE_CHANGED : 0;
+            found = step_columns(&at, &next, fetch_g, &job, &r, k) ? WTE__ROW_CHANGED : 0;
         }
         wte__update_found(&job, i, found);
     }
@@ -318,7 +321,7 @@ OPTIM_INLINE void step_rows(const wte__update *given, how k)
 OPTIM_INLINE void step_sgd(const wte__update *job)
 {
     if (job->rows == 0) return;
-    if (!wte__update_place(job, 0).m)
+    if (!wte__update_row(job, 0).m)
         STEP_BOTH(.momentum = false);
     else if (job->nesterov)
         STEP_BOTH(.momentum = true, .nesterov = true);
@@ -327,7 +330,7 @@ OPTIM_INLINE void step_sgd(const wte__update *job)
 }
 OPTIM_INLINE void step_adam(const wte__update *job)
 {
-    if (job->rows && wte__update_place(job, 0).most)
+    if (job->rows && wte__update_row(job, 0).max_v)
         STEP_BOTH(.adam = true, .most = true);
     else
         STEP_BOTH(.adam = true);
@@ -336,7 +339,7 @@ OPTIM_INLINE void step_adagrad(const wte__update *job)
 {
     STEP_BOTH(.adagrad = true);
 }
-OPTIM_INLINE void step_rowwise(const wte__update *job)
+OPTIM_INLINE void step_rowwise_adagrad(const wte__update *job)
 {
     STEP_BOTH(.rowwise = true);
 }
@@ -375,9 +378,9 @@ OPTIM_INLINE void fade_on(row_part *x, size_t vectors, rule *r, how k, const wte
 /* Idle steps of one row. */
 typedef struct idle_job {
     wte__update rule;
-    wte__place at;
-    const wte__place *next;
-    size_t steps, calm;
+    wte__optim_row at;
+    const wte__optim_row *next;
+    size_t steps, decay_only_from;
 } idle_job;
 
 /* Lanes c and on: `vectors` of them with n lanes each. */
@@ -396,7 +399,7 @@ OPTIM_INLINE vec idle_lanes(const idle_job *job, size_t c, size_t vectors, size_
         set_factors(&r, &job->rule.by[s]);
         OPTIM_UNROLLED
         for (size_t i = 0; i < vectors; i++) one_step(&x[i], vec_zero(), &r, k);
-        if (k.l2 || s < job->calm || s % OPTIM_LOOK != OPTIM_LOOK - 1) continue;
+        if (k.l2 || s < job->decay_only_from || s % OPTIM_LOOK != OPTIM_LOOK - 1) continue;
         bool still = true;
         for (size_t i = 0; i < vectors; i++) still = still && is_still(&x[i], &r, k);
         if (!still) continue;
@@ -428,24 +431,26 @@ OPTIM_INLINE bool idle_columns(const idle_job *job, how k)
     return vec_any(seen);
 }
 
-OPTIM_INLINE bool idle_steps(const wte__update *job, size_t n, size_t calm, how k)
+OPTIM_INLINE bool idle_steps(const wte__update *job, size_t n, size_t decay_only_from, how k)
 {
-    const idle_job idle = { *job, job->at[0], &job->at[job->known > 1], n, calm };
+    const idle_job idle = { *job, job->at[0], &job->at[job->prefetch_end > 1], n, decay_only_from };
     k.idle = true;
     if (n == 0) return false;
     if (job->l2 == 0) return idle_columns(&idle, k);
     k.l2 = true;
     return idle_columns(&idle, k);
 }
-OPTIM_INLINE bool idle_sgd(const wte__update *job, size_t n, size_t calm)
+OPTIM_INLINE bool catchup_sgd(const wte__update *job, size_t n, size_t decay_only_from)
 {
-    if (job->nesterov) return idle_steps(job, n, calm, (how){ .momentum = true, .nesterov = true });
-    return idle_steps(job, n, calm, (how){ .momentum = true });
+    if (job->nesterov)
+        return idle_steps(job, n, decay_only_from, (how){ .momentum = true, .nesterov = true });
+    return idle_steps(job, n, decay_only_from, (how){ .momentum = true });
 }
-OPTIM_INLINE bool idle_adam(const wte__update *job, size_t n, size_t calm)
+OPTIM_INLINE bool catchup_adam(const wte__update *job, size_t n, size_t decay_only_from)
 {
-    if (job->at->most) return idle_steps(job, n, calm, (how){ .adam = true, .most = true });
-    return idle_steps(job, n, calm, (how){ .adam = true });
+    if (job->at->max_v)
+        return idle_steps(job, n, decay_only_from, (how){ .adam = true, .most = true });
+    return idle_steps(job, n, decay_only_from, (how){ .adam = true });
 }
 
 #define OPTIM_KERNELS(isa)                                                                         \
@@ -463,15 +468,15 @@ OPTIM_INLINE bool idle_adam(const wte__update *job, size_t n, size_t calm)
     }                                                                                              \
     static void step_rowwise_##isa(const wte__update *job)                                         \
     {                                                                                              \
-        step_rowwise(job);                                                                         \
+        step_rowwise_adagrad(job);                                                                 \
     }                                                                                              \
-    static bool idle_sgd_##isa(const wte__update *job, size_t n, size_t calm)                      \
+    static bool catchup_sgd_##isa(const wte__update *job, size_t n, size_t decay_only_from)        \
     {                                                                                              \
-        return idle_sgd(job, n, calm);                                                             \
+        return catchup_sgd(job, n, decay_only_from);                                               \
     }                                                                                              \
-    static bool idle_adam_##isa(const wte__update *job, size_t n, size_t calm)                     \
+    static bool catchup_adam_##isa(const wte__update *job, size_t n, size_t decay_only_from)       \
     {                                                                                              \
-        return idle_adam(job, n, calm);                                                            \
+        return catchup_adam(job, n, decay_only_from);                                              \
     }                                                                                              \
     static bool all_finite_##isa(const float *x, size_t n)                                         \
     {                                                                                              \
@@ -479,10 +484,11 @@ OPTIM_INLINE bool idle_adam(const wte__update *job, size_t n, size_t calm)
     }                                                                                              \
     static float sum_squares_##isa(const float *g, const float *p, float l2, size_t n)             \
     {                                                                                              \
-        return sum_squares(g, p, l2, n);                                                           \
+        return sumsq_decayed(g, p, l2, n);                                                         \
     }
 #define OPTIM_TABLE(isa)                                                                           \
     .step_sgd = step_sgd_##isa, .step_adam = step_adam_##isa, .step_adagrad = step_adagrad_##isa,  \
-    .step_rowwise = step_rowwise_##isa, .idle_sgd = idle_sgd_##isa, .idle_adam = idle_adam_##isa,  \
-    .all_finite = all_finite_##isa, .sum_squares = sum_squares_##isa
+    .step_rowwise_adagrad = step_rowwise_##isa, .catchup_sgd = catchup_sgd_##isa,                  \
+    .catchup_adam = catchup_adam_##isa, .all_finite = all_finite_##isa,                            \
+    .sumsq_decayed = sum_squares_##isa
 #endif

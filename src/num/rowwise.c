@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/apart.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/overlap.h"
 #include "num/stored.h"
 
 /* Row numbers of one call of a kernel when a block of rows is read; they lie on the stack. */
@@ -48,13 +48,13 @@ uint64_t wte_packed_bytes(uint32_t packing, uint64_t cols)
     const uint32_t elements = wte_block_elements((wte_block_type)packing);
     uint64_t bytes;
     if (t) {
-        if (!wte_mul_u64(cols, t->bits, &bytes) || !wte_add_u64(bytes, 7, &bytes) ||
-            !wte_add_u64(bytes / 8, t->extra, &bytes))
+        if (!wte__mul_u64(cols, t->bits, &bytes) || !wte__add_u64(bytes, 7, &bytes) ||
+            !wte__add_u64(bytes / 8, t->extra, &bytes))
             return 0;
         return bytes;
     }
     if (!elements || cols % elements ||
-        !wte_mul_u64(cols / elements, wte_block_bytes((wte_block_type)packing), &bytes))
+        !wte__mul_u64(cols / elements, wte_block_bytes((wte_block_type)packing), &bytes))
         return 0;
     return bytes;
 }
@@ -64,7 +64,9 @@ uint64_t wte_packed_bytes(uint32_t packing, uint64_t cols)
 static void decode_rows(const wte_rowwise_source *s, const uint64_t *ids, size_t n, char *out)
 {
     const size_t out_bytes = (size_t)s->cols * sizeof(float);
-    wte__lookup job = { .rows = ids, .n = n, .known = n, .out = out, .out_stride = out_bytes };
+    wte__lookup job = {
+        .rows = ids, .n = n, .prefetch_end = n, .out = out, .out_stride = out_bytes
+    };
     wte__row_kernels kernels;
     job.scale = 1.0f;
     if (s->cols && n &&
@@ -106,27 +108,28 @@ static wte_status check_row(wte_rowwise type, uint64_t cols, uint64_t row_bytes,
     *tight = wte_packed_bytes((uint32_t)type, cols);
     *stride = row_bytes ? row_bytes : *tight;
     if (!*tight)
-        return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_SHAPE, WTE_NO_INDEX,
                          "rows of %" PRIu64 " numbers are more than memory can hold", cols);
     if (*stride >= *tight) return WTE_OK;
-    return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+    return wte__fail(err, WTE_E_SHAPE, WTE_NO_INDEX,
                      "rows are %" PRIu64 " bytes apart, but one of %" PRIu64 " %s takes %" PRIu64,
                      *stride, cols, wte_rowwise_name(type), *tight);
 }
 
-wte_status wte_rowwise_rows(wte_rowwise type, uint64_t rows, uint64_t cols, const void *data,
-                            uint64_t row_bytes, wte_rowwise_source *storage, wte_rows *out,
-                            wte_error *err)
+wte_status wte_row_source_from_rowwise(wte_rowwise type, uint64_t rows, uint64_t cols,
+                                       const void *data, uint64_t row_bytes,
+                                       wte_rowwise_source *storage, wte_row_source *out,
+                                       wte_error *err)
 {
     uint64_t tight, stride;
-    WTE_TRY(wte__need_out(out, sizeof *out, "wte_rowwise_rows: out", err));
+    WTE_TRY(wte__need_out(out, sizeof *out, "wte_row_source_from_rowwise: out", err));
     WTE_TRY(check_type(type, err));
     if (!storage || (!data && rows))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%" PRIu64 " rows of %s: data or storage is NULL", rows,
                          wte_rowwise_name(type));
     WTE_TRY(check_row(type, cols, row_bytes, &tight, &stride, err));
-    const wte_rows source = {
+    const wte_row_source source = {
         .rows = rows,
         .cols = cols,
         .dtype = WTE_F32,
@@ -137,7 +140,7 @@ wte_status wte_rowwise_rows(wte_rowwise type, uint64_t rows, uint64_t cols, cons
         .packed = data,
         .packed_row_bytes = stride,
     };
-    WTE_TRY(wte_rows_check(&source, err));
+    WTE_TRY(wte_check_rows(&source, err));
     *storage =
         (wte_rowwise_source){ .type = type, .data = data, .row_bytes = stride, .cols = cols };
     *out = source;
@@ -227,16 +230,16 @@ wte_status wte_rowwise_encode(wte_rowwise type, const float *values, uint64_t ro
     WTE_TRY(check_type(type, err));
     WTE_TRY(check_row(type, cols, row_bytes, &tight, &stride, err));
     if (rows && (!out || (!values && cols)))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "%" PRIu64 " rows of %s, but the %s is NULL", rows, wte_rowwise_name(type),
                          out ? "source" : "target");
-    if (!wte_mul_u64(rows, stride, &end) || end > PTRDIFF_MAX)
-        return wte__fail(err, WTE_E_SHAPE, WTE_NOWHERE,
+    if (!wte__mul_u64(rows, stride, &end) || end > PTRDIFF_MAX)
+        return wte__fail(err, WTE_E_SHAPE, WTE_NO_INDEX,
                          "%" PRIu64 " rows, %" PRIu64 " bytes apart, are more than memory can hold",
                          rows, stride);
     const wte__piece written = { "the output", out, rows, tight, stride };
     const wte__piece read = { "the numbers", values, rows, cols * sizeof *values, 0 };
-    WTE_TRY(wte__apart(wte_rowwise_name(type), written, read, err));
+    WTE_TRY(wte__no_overlap(wte_rowwise_name(type), written, read, err));
     const rowwise_type *t = find((uint32_t)type);
     const bool full = t->bits == 8 && (t->front || t->extra == 8);
     for (uint64_t r = 0; r < rows; r++) {

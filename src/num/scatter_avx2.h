@@ -59,7 +59,7 @@ ALWAYS_INLINE wide wide_plus_square(wide sum, vec x)
     const __m256d low = lower_as_f64(x), high = upper_as_f64(x);
     return (wide){ _mm256_fmadd_pd(low, low, sum.low), _mm256_fmadd_pd(high, high, sum.high) };
 }
-static double squares_f32_avx2(const float *x, size_t n)
+static double sumsq_f64acc_avx2(const float *x, size_t n)
 {
     const wide zero = { _mm256_setzero_pd(), _mm256_setzero_pd() };
     wide sum = zero, more = zero;

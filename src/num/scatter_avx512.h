@@ -56,7 +56,7 @@ ALWAYS_INLINE wide wide_plus_square(wide sum, vec x)
     const __m512d low = lower_as_f64(x), high = upper_as_f64(x);
     return (wide){ _mm512_fmadd_pd(low, low, sum.low), _mm512_fmadd_pd(high, high, sum.high) };
 }
-static double squares_f32_avx512(const float *x, size_t n)
+static double sumsq_f64acc_avx512(const float *x, size_t n)
 {
     wide sum = { _mm512_setzero_pd(), _mm512_setzero_pd() };
     for (; n >= VEC_LANES; n -= VEC_LANES, x += VEC_LANES)

@@ -52,7 +52,7 @@ ALWAYS_INLINE wide wide_plus_square(wide sum, vec x)
     for (size_t k = 0; k < 4; k++) sum.part[k] = vfmaq_f64(sum.part[k], more.part[k], more.part[k]);
     return sum;
 }
-static double squares_f32_neon(const float *x, size_t n)
+static double sumsq_f64acc_neon(const float *x, size_t n)
 {
     const float64x2_t zero = vdupq_n_f64(0);
     wide sum = { { zero, zero, zero, zero } }, more = sum;

@@ -49,7 +49,7 @@ X(bf16, 2)
  * until one is left. The square of an f32 is exact in f64. */
 #define SQUARES_LANES 16u
 
-static double squares_f32_scalar(const float *x, size_t n)
+static double sumsq_f64acc_scalar(const float *x, size_t n)
 {
     double lane[SQUARES_LANES] = { 0 };
     for (size_t k = 0; k < n; k++) lane[k % SQUARES_LANES] += (double)x[k] * (double)x[k];

@@ -110,7 +110,7 @@ BAG_INLINE char *scatter_target(const scatter_walk *walk, size_t u)
 BAG_INLINE const char *scatter_target_ahead(const scatter_walk *walk, size_t u)
 {
     const wte__scatter *job = walk->job;
-    const size_t known = job->rows_known > job->n ? job->rows_known : job->n;
+    const size_t known = job->rows_prefetch_end > job->n ? job->rows_prefetch_end : job->n;
     return scatter_target(walk, known - u > walk->ahead ? u + walk->ahead : known - 1);
 }
 BAG_INLINE const char *scatter_source(const scatter_walk *walk, uint64_t p, size_t bits)
@@ -120,7 +120,7 @@ BAG_INLINE const char *scatter_source(const scatter_walk *walk, uint64_t p, size
 }
 BAG_INLINE const char *scatter_source_ahead(const scatter_walk *walk, uint64_t p, size_t bits)
 {
-    const size_t known = walk->job->known;
+    const size_t known = walk->job->prefetch_end;
     return scatter_source(walk, known - p > walk->ahead ? p + walk->ahead : known - 1, bits);
 }
 

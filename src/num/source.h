@@ -3,12 +3,12 @@
  * returned. */
 #ifndef WTE_SRC_NUM_SOURCE_H
 #define WTE_SRC_NUM_SOURCE_H
-#include <wte/rows.h>
+#include <wte/row_source.h>
 
 /* rows->read_rows, which must be set. */
-wte_status wte__source_rows(const wte_rows *rows, const uint64_t *ids, size_t n, void *out,
+wte_status wte__source_rows(const wte_row_source *rows, const uint64_t *ids, size_t n, void *out,
                             wte_error *err);
 /* rows->read_packed, which must be set. */
-wte_status wte__source_packed(const wte_rows *rows, uint64_t first, size_t n, void *out,
+wte_status wte__source_packed(const wte_row_source *rows, uint64_t first, size_t n, void *out,
                               wte_error *err);
 #endif

@@ -19,8 +19,8 @@ bool wte__stored_packed(uint32_t packing, uint64_t cols, const void *data, uint6
 /* Rows of blocks that bags are made of as they are stored, without a kernel for lookups. */
 bool wte__stored_blocks(uint32_t packing, uint64_t cols, const void *data, uint64_t row_bytes,
                         wte__stored *out, wte__row_kernels *kernels);
-/* Whether rows are those of wte_block_rows; and such rows to f32 as a kernel of lookups does it,
- * with job->from and job->scale left out of account. */
-bool wte__is_block_source(const wte_rows *rows);
-void wte__block_lookup(const wte_rows *rows, const wte__lookup *job);
+/* Whether rows are those of wte_row_source_from_blocks; and such rows to f32 as a kernel of lookups
+ * does it, with job->from and job->scale left out of account. */
+bool wte__is_block_source(const wte_row_source *rows);
+void wte__block_lookup(const wte_row_source *rows, const wte__lookup *job);
 #endif

@@ -134,7 +134,7 @@ static wte_status check_number(const char *name, double value, wte_dtype type, w
 {
     const double most = type == WTE_F64 ? DBL_MAX : (double)FLT_MAX;
     if (fabs(value) <= most) return WTE_OK; /* false for NaN */
-    return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+    return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                      "init: %s is %g, but values are drawn within -%g..%g", name, value, most,
                      most);
 }
@@ -152,14 +152,14 @@ static wte_status check_numbers(const wte_init_options *o, wte_dtype type, wte_e
         WTE_TRY(check_number("low", o->low, type, err));
         WTE_TRY(check_number("high", o->high, type, err));
         if (o->low > o->high)
-            return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+            return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                              "init: low is %g, but high is only %g", o->low, o->high);
         return check_number("high - low", o->high - o->low, type, err);
     }
     WTE_TRY(check_number("mean", o->mean, type, err));
     WTE_TRY(check_number("std", o->std, type, err));
     if (o->std < 0)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "init: std is %g, but a standard deviation is not below 0", o->std);
     return WTE_OK;
 }
@@ -169,18 +169,18 @@ static wte_status check_init(wte_table *t, const wte_init_options *o, wte_error 
 {
     const wte_dtype type = wte_table_dtype(t);
     if (!wte_table_data(t))
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                          "init: the table borrows its rows, which are not to be written");
     if (o->kind < WTE_INIT_TORCH_AVX2 || o->kind > WTE_INIT_ZEROS)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "init: no kind has the number %d",
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "init: no kind has the number %d",
                          (int)o->kind);
     if (o->kind != WTE_INIT_ZEROS && !is_float(type))
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "init: a table of type %s takes zeros only", wte_dtype_name(type));
-    if (o->has_padding_id && o->padding_id >= wte_table_rows(t))
+    if (o->has_padding_id && o->padding_id >= wte_table_n_rows(t))
         return wte__fail(err, WTE_E_RANGE, o->padding_id,
                          "init: padding id %" PRIu64 ", but the table has %" PRIu64 " rows",
-                         o->padding_id, wte_table_rows(t));
+                         o->padding_id, wte_table_n_rows(t));
     return check_numbers(o, type, err);
 }
 
@@ -189,7 +189,7 @@ wte_status wte_table_init(wte_table *t, const wte_init_options *opt, wte_error *
     filling f;
     f.opt = (wte_init_options)WTE_INIT_OPTIONS_INIT;
     WTE_TRY(wte__options(&f.opt, sizeof f.opt, opt, err));
-    if (!t) return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "init: no table");
+    if (!t) return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "init: no table");
     if (f.opt.std == 0) f.opt.std = 1.0;
     if (f.opt.low == 0 && f.opt.high == 0) {
         f.opt.low = -0.05;
@@ -201,7 +201,7 @@ wte_status wte_table_init(wte_table *t, const wte_init_options *opt, wte_error *
     f.wide = f.type == WTE_F64;
     f.fused = f.opt.kind != WTE_INIT_TORCH_SCALAR;
     f.data = wte_table_data(t);
-    f.n = wte_table_rows(t) * wte_table_dim(t);
+    f.n = wte_table_n_rows(t) * wte_table_dim(t);
     wte__mt_seed(&f.generator, f.opt.seed);
     const size_t row_bytes = (size_t)(wte_table_dim(t) * f.element);
     if (f.opt.kind == WTE_INIT_ZEROS)

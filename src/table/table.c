@@ -10,7 +10,7 @@
 
 struct wte_table {
     const wte_allocator *allocator;
-    wte_rows source;
+    wte_row_source source;
     void *data;        /* NULL for a borrowed table */
     size_t data_bytes; /* as allocated */
 };
@@ -32,15 +32,15 @@ static wte_status table_bytes(uint64_t rows, uint64_t dim, wte_dtype type, uint6
     const uint64_t shape[2] = { rows, dim };
     const uint32_t element = wte_dtype_bytes(type);
     if (element == 0)
-        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "a table of type %s (%d): its elements are not whole bytes",
                          wte_dtype_name(type), (int)type);
-    if (!wte_shape_bytes(shape, 2, element, bytes))
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+    if (!wte__shape_bytes(shape, 2, element, bytes))
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "a table of %" PRIu64 " x %" PRIu64 " %s has 2^64 bytes or more", rows,
                          dim, wte_dtype_name(type));
     if (*bytes > max_bytes || *bytes > SIZE_MAX)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "a table of %" PRIu64 " x %" PRIu64 " %s takes %" PRIu64
                          " bytes, but the limit is %" PRIu64 " (" WTE__RAISE_BYTES ")",
                          rows, dim, wte_dtype_name(type), *bytes, max_bytes);
@@ -74,14 +74,14 @@ wte_status wte_table_create(uint64_t rows, uint64_t dim, wte_dtype dtype,
     return WTE_OK;
 }
 
-wte_status wte_table_wrap(const wte_rows *rows, const wte_table_options *opt, wte_table **out,
+wte_status wte_table_wrap(const wte_row_source *rows, const wte_table_options *opt, wte_table **out,
                           wte_error *err)
 {
     wte_table_options o;
     WTE_TRY(wte__need(out, "wte_table_wrap: out", err));
     *out = NULL;
     WTE_TRY(table_options(opt, &o, err));
-    WTE_TRY(wte_rows_check(rows, err));
+    WTE_TRY(wte_check_rows(rows, err));
     wte_table *t = wte__alloc_zeroed(o.allocator, sizeof *t);
     if (!t) return wte__no_memory(err, sizeof *t, "a table handle");
     t->allocator = o.allocator;
@@ -97,12 +97,12 @@ void wte_table_free(wte_table *t)
     wte__free(t->allocator, t, sizeof *t);
 }
 
-const wte_rows *wte_table_source(const wte_table *t)
+const wte_row_source *wte_table_source(const wte_table *t)
 {
     return t ? &t->source : NULL;
 }
 
-uint64_t wte_table_rows(const wte_table *t)
+uint64_t wte_table_n_rows(const wte_table *t)
 {
     return t ? t->source.rows : 0;
 }

@@ -7,13 +7,13 @@
 #include "base/utf8.h"
 #include "vocab/vocab.h"
 
-wte_bytes wte__vocab_entry_text(const wte__vocab_entry *entry)
+wte__bytes wte__vocab_entry_text(const wte__vocab_entry *entry)
 {
-    wte_bytes text = { entry->text, entry->bytes };
+    wte__bytes text = { entry->text, entry->bytes };
     return text;
 }
 
-static bool same_text(wte_bytes a, wte_bytes b)
+static bool same_text(wte__bytes a, wte__bytes b)
 {
     return a.size == b.size && memcmp(a.data, b.data, (size_t)a.size) == 0;
 }
@@ -131,7 +131,7 @@ typedef struct signs {
     uint32_t byte_tokens;
 } signs;
 
-static void look_at(signs *s, wte_bytes text)
+static void look_at(signs *s, wte__bytes text)
 {
     uint32_t code, n = wte__utf8_get(text.data, text.size, &code);
     uint8_t byte;
@@ -174,7 +174,7 @@ static void settle_spelling(wte__vocab_reader *r)
     bool bytes = r->byte_fallback || s.byte_tokens == 256;
     for (uint64_t id = 0; id < v->size; id++) {
         wte__vocab_entry *entry = &v->entries[id];
-        wte_bytes text = wte__vocab_entry_text(entry);
+        wte__bytes text = wte__vocab_entry_text(entry);
         uint8_t byte;
         if (entry->kind == WTE_TOKEN_NORMAL && bytes && wte__byte_token(text, &byte))
             entry->kind = WTE_TOKEN_BYTE;
@@ -187,7 +187,7 @@ static void settle_spelling(wte__vocab_reader *r)
 }
 
 /* Another id of a text that is there. */
-static wte_status enter_again(wte__vocab_reader *r, uint64_t id, wte_bytes text)
+static wte_status enter_again(wte__vocab_reader *r, uint64_t id, wte__bytes text)
 {
     wte_vocab *v = r->v;
     const unsigned form = wte__vocab_form(&v->entries[id]);
@@ -209,7 +209,7 @@ bool wte__vocab_is_odd(const wte_vocab *v, const wte__vocab_entry *entry)
             memchr(entry->text, ' ', entry->bytes));
 }
 
-static wte_status add_odd(wte__vocab_reader *r, uint64_t id, wte_bytes text)
+static wte_status add_odd(wte__vocab_reader *r, uint64_t id, wte__bytes text)
 {
     wte_vocab *v = r->v;
     uint64_t at = v->n_odd;
@@ -225,7 +225,7 @@ static wte_status add_odd(wte__vocab_reader *r, uint64_t id, wte_bytes text)
 }
 
 /* Under its spelled text, and under the written one when that is another. */
-static wte_status enter_odd(wte__vocab_reader *r, uint64_t id, wte_bytes text)
+static wte_status enter_odd(wte__vocab_reader *r, uint64_t id, wte__bytes text)
 {
     wte_vocab *v = r->v;
     const wte__vocab_entry *entry = &v->entries[id];
@@ -235,14 +235,14 @@ static wte_status enter_odd(wte__vocab_reader *r, uint64_t id, wte_bytes text)
     uint8_t *out = wte__arena_take(&v->arena, (size_t)n + 1);
     if (!out) return wte__no_memory(r->err, n, "token names");
     (void)wte__vocab_written(v, entry, out, n);
-    const wte_bytes written = { out, n };
+    const wte__bytes written = { out, n };
     return same_text(written, text) ? WTE_OK : add_odd(r, id, written);
 }
 
 static wte_status enter_name(wte__vocab_reader *r, uint64_t id)
 {
     wte_vocab *v = r->v;
-    wte_bytes text = wte__vocab_entry_text(&v->entries[id]);
+    wte__bytes text = wte__vocab_entry_text(&v->entries[id]);
     uint64_t first = id;
     bool found;
     if (!wte__names_add(&v->names, text, &first, &found))

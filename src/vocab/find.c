@@ -12,7 +12,7 @@
 /* The byte of the written text that begins at *at of the spelled one. */
 static uint8_t next_written(const wte_vocab *v, const wte__vocab_entry *entry, uint64_t *at)
 {
-    wte_bytes text = wte__vocab_entry_text(entry);
+    wte__bytes text = wte__vocab_entry_text(entry);
     uint8_t byte;
     if (!entry->translated) return text.data[(*at)++];
     if (entry->kind == WTE_TOKEN_BYTE && wte__byte_token(text, &byte)) {
@@ -33,7 +33,7 @@ uint64_t wte__vocab_written(const wte_vocab *v, const wte__vocab_entry *entry, u
     return used;
 }
 
-static bool written_is(const wte_vocab *v, const wte__vocab_entry *entry, wte_bytes text)
+static bool written_is(const wte_vocab *v, const wte__vocab_entry *entry, wte__bytes text)
 {
     uint64_t used = 0, at = 0;
     for (; at < entry->bytes && used < text.size; used++)
@@ -41,12 +41,12 @@ static bool written_is(const wte_vocab *v, const wte__vocab_entry *entry, wte_by
     return at == entry->bytes && used == text.size;
 }
 
-static bool same_text(wte_bytes a, wte_bytes b)
+static bool same_text(wte__bytes a, wte__bytes b)
 {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, (size_t)a.size) == 0);
 }
 
-static bool spelled_is(const wte__vocab_entry *entry, wte_bytes text)
+static bool spelled_is(const wte__vocab_entry *entry, wte__bytes text)
 {
     return same_text(wte__vocab_entry_text(entry), text);
 }
@@ -72,7 +72,7 @@ static void add_others(matches *m, uint64_t first, uint64_t count)
 }
 
 /* Further ids of a name: those of one form match together, or not at all. */
-static void match_again(const wte_vocab *v, wte_bytes name, wte_bytes text, matches *m)
+static void match_again(const wte_vocab *v, wte__bytes name, wte__bytes text, matches *m)
 {
     uint64_t at;
     if (!wte__names_find(&v->again_names, name, &at)) return;
@@ -84,7 +84,7 @@ static void match_again(const wte_vocab *v, wte_bytes name, wte_bytes text, matc
     }
 }
 
-static void match_name(const wte_vocab *v, wte_bytes name, wte_bytes text, matches *m)
+static void match_name(const wte_vocab *v, wte__bytes name, wte__bytes text, matches *m)
 {
     uint64_t id;
     if (!wte__names_find(&v->names, name, &id)) return;
@@ -97,16 +97,16 @@ static void match_name(const wte_vocab *v, wte_bytes name, wte_bytes text, match
 }
 
 /* As the file spells it, then as people write it. */
-static void match_text(const wte_vocab *v, wte_bytes text, matches *m)
+static void match_text(const wte_vocab *v, wte__bytes text, matches *m)
 {
     uint8_t spelled[3 * WTE__VOCAB_LONG];
     match_name(v, text, text, m);
     if (text.size > WTE__VOCAB_LONG) return;
-    wte_bytes name = { spelled, wte__spelling_apply(v->spelling, text, spelled) };
+    wte__bytes name = { spelled, wte__spelling_apply(v->spelling, text, spelled) };
     if (!same_text(name, text)) match_name(v, name, text, m);
 }
 
-static void match_odd(const wte_vocab *v, wte_bytes text, matches *m)
+static void match_odd(const wte_vocab *v, wte__bytes text, matches *m)
 {
     uint64_t at;
     uint32_t kept = 0;
@@ -132,18 +132,18 @@ static uint8_t folded(uint8_t c)
 }
 
 /* The core of a text for likeness: without a space or ## before it, and without case. */
-static wte_bytes core_of(wte_bytes text)
+static wte__bytes core_of(wte__bytes text)
 {
     uint64_t skip = 0;
     if (text.size > 1 && text.data[0] == ' ')
         skip = 1;
     else if (text.size > 2 && memcmp(text.data, "##", 2) == 0)
         skip = 2;
-    wte_bytes core = { text.data + skip, text.size - skip };
+    wte__bytes core = { text.data + skip, text.size - skip };
     return core;
 }
 
-static bool alike(wte_bytes a, wte_bytes b)
+static bool alike(wte__bytes a, wte__bytes b)
 {
     if (a.size != b.size) return false;
     for (uint64_t i = 0; i < a.size; i++)
@@ -152,7 +152,7 @@ static bool alike(wte_bytes a, wte_bytes b)
 }
 
 /* Appends up to NEAR_SHOWN tokens that differ in case or in what comes before. */
-static void list_near(const wte_vocab *v, wte_bytes text, char *out, size_t cap)
+static void list_near(const wte_vocab *v, wte__bytes text, char *out, size_t cap)
 {
     uint8_t asked[NEAR_BYTES + 2], buf[NEAR_BYTES + 2];
     uint32_t shown = 0;
@@ -164,12 +164,12 @@ static void list_near(const wte_vocab *v, wte_bytes text, char *out, size_t cap)
                                .bytes = (uint32_t)text.size,
                                .kind = WTE_TOKEN_NORMAL,
                                .translated = wte__spelling_applies(v->spelling, text) };
-    wte_bytes want = { asked, wte__vocab_written(v, &query, asked, sizeof asked) };
+    wte__bytes want = { asked, wte__vocab_written(v, &query, asked, sizeof asked) };
     want = core_of(want);
     for (uint64_t id = 0; id < v->size && shown < NEAR_SHOWN; id++) {
         const wte__vocab_entry *entry = &v->entries[id];
         if (!entry->text || entry->bytes > 3 * NEAR_BYTES) continue;
-        wte_bytes got = { buf, wte__vocab_written(v, entry, buf, sizeof buf) };
+        wte__bytes got = { buf, wte__vocab_written(v, entry, buf, sizeof buf) };
         if (got.size > sizeof buf || !alike(core_of(got), want)) continue;
         char name[WTE__NAME_SHOWN];
         int put = snprintf(out + used, cap - used, "%s'%s' (id %" PRIu64 ")",
@@ -180,7 +180,7 @@ static void list_near(const wte_vocab *v, wte_bytes text, char *out, size_t cap)
 }
 
 /* The words of a text are tokens, though the whole is none: name them. Nothing when one is not. */
-static void list_words(const wte_vocab *v, wte_bytes text, char *out, size_t cap)
+static void list_words(const wte_vocab *v, wte__bytes text, char *out, size_t cap)
 {
     size_t used = 0;
     uint32_t words = 0;
@@ -188,8 +188,8 @@ static void list_words(const wte_vocab *v, wte_bytes text, char *out, size_t cap
     for (uint64_t at = 0, end; at < text.size; at = end) {
         for (end = at + 1; end < text.size && text.data[end] != ' ';) end++;
         const uint64_t bare = at + (text.data[at] == ' '); /* without the space before it */
-        const wte_bytes forms[] = { { text.data + at, end - at },
-                                    { text.data + bare, end - bare } };
+        const wte__bytes forms[] = { { text.data + at, end - at },
+                                     { text.data + bare, end - bare } };
         matches m = { .n = 0 };
         size_t form = 0; /* the one that is a token */
         match_text(v, forms[form], &m);
@@ -208,20 +208,20 @@ static void list_words(const wte_vocab *v, wte_bytes text, char *out, size_t cap
     if (words < 2) out[0] = '\0';
 }
 
-static wte_status not_found(const wte_vocab *v, wte_bytes text, wte_error *err)
+static wte_status not_found(const wte_vocab *v, wte__bytes text, wte_error *err)
 {
     char path[WTE__NAME_SHOWN], name[WTE__NAME_SHOWN], near[160];
     if (!err) return WTE_E_NOT_FOUND; /* looking for near texts takes a pass over all */
     list_near(v, text, near, sizeof near);
     if (!near[0]) list_words(v, text, near, sizeof near);
-    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NOWHERE, "%s: no token '%s'%s",
+    return wte__fail(err, WTE_E_NOT_FOUND, WTE_NO_INDEX, "%s: no token '%s'%s",
                      wte__show_path(path, v->path), wte__show(name, text.data, text.size), near);
 }
 
 wte_status wte_vocab_find(const wte_vocab *v, const char *text, uint64_t bytes, uint64_t *id,
                           uint64_t *other, wte_error *err)
 {
-    wte_bytes asked = { (const uint8_t *)text, bytes };
+    wte__bytes asked = { (const uint8_t *)text, bytes };
     matches m = { .n = 0 };
     if (other) *other = 0;
     WTE_TRY(wte__need_out(id, sizeof *id, "wte_vocab_find: id", err));
@@ -233,7 +233,7 @@ wte_status wte_vocab_find(const wte_vocab *v, const char *text, uint64_t bytes, 
         const uint8_t name[] = {
             '<', '0', 'x', (uint8_t)hex[asked.data[0] >> 4], (uint8_t)hex[asked.data[0] & 15], '>'
         };
-        wte_bytes byte = { name, sizeof name };
+        wte__bytes byte = { name, sizeof name };
         match_name(v, byte, asked, &m);
     }
     match_odd(v, asked, &m);

@@ -52,13 +52,13 @@ wte_status wte__vocab_read_words(wte__vocab_reader *r)
 /* spaCy ---------------------------------------------------------------------------------------- */
 
 /* MurmurHash64A of seed 1, with which spaCy numbers texts. */
-static uint64_t hash_of(wte_bytes text)
+static uint64_t hash_of(wte__bytes text)
 {
     const uint64_t m = UINT64_C(0xc6a4a7935bd1e995);
     uint64_t h = UINT64_C(1) ^ (text.size * m);
-    wte_span s = wte_span_make(text.data, (size_t)text.size);
+    wte__span s = wte__span_make(text.data, (size_t)text.size);
     for (uint64_t i = 0; i < text.size / 8; i++) {
-        uint64_t k = wte_span_u64le(&s) * m;
+        uint64_t k = wte__span_u64le(&s) * m;
         k = (k ^ k >> 47) * m;
         h = (h ^ k) * m;
     }
@@ -125,7 +125,7 @@ static wte_status read_keys(keys *k, wte__names *rows)
             return wte__fail(k->r->err, WTE_E_LIMIT, at,
                              "%s: byte %" PRIu64 ": row %" PRIu64 ", but at most %u are named",
                              k->r->name[0], at, row, WTE_LIMIT_VOCAB_IDS);
-        const wte_bytes name = { bytes, 8 };
+        const wte__bytes name = { bytes, 8 };
         if (!wte__names_add(rows, name, &row, &found))
             return wte__no_memory(k->r->err, n * 32, "the keys of rows");
     }
@@ -145,7 +145,7 @@ static wte_status name_rows(wte__vocab_reader *r, const wte__names *rows)
     wte__json j;
     wte_status status = WTE_OK;
     if (!r->v->data[file])
-        return wte__fail(r->err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        return wte__fail(r->err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                          "%s: the hashes of texts alone: strings.json beside it has the texts",
                          r->name[0]);
     wte__json_init(&j, r->v->data[file], r->v->data_bytes[file], r->name[file], 0);
@@ -163,11 +163,11 @@ static wte_status name_rows(wte__vocab_reader *r, const wte__names *rows)
         const uint64_t hash = hash_of(token.text);
         uint8_t key[8], *kept = NULL;
         for (int i = 0; i < 8; i++) key[i] = (uint8_t)(hash >> (56 - 8 * i));
-        const wte_bytes name = { key, 8 };
+        const wte__bytes name = { key, 8 };
         if (!wte__names_find(rows, name, &row)) continue;
         token.id = (uint32_t)row;
         kept = wte__arena_take(&r->v->arena, 4);
-        const wte_bytes place = { kept, 4 };
+        const wte__bytes place = { kept, 4 };
         for (int i = 0; kept && i < 4; i++) kept[i] = (uint8_t)(row >> (8 * i));
         if (!kept || !wte__names_add(&named, place, &row, &found))
             status = wte__no_memory(r->err, 32, "the names of rows");

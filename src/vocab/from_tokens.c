@@ -30,7 +30,7 @@ static wte_status take_entries(wte_vocab *v, const wte_token_list *tokens, const
     v->size = v->count = tokens->n;
     for (uint64_t id = 0; id < tokens->n; id++) {
         const uint8_t kind = kind_of(tokens->tag[id]);
-        const wte_bytes text = wte__token_list_text(tokens, id);
+        const wte__bytes text = wte__token_list_text(tokens, id);
         if (text.size > WTE_LIMIT_TOKEN_TEXT)
             return wte__fail(err, WTE_E_LIMIT, id,
                              "%s: token %" PRIu64 " has %" PRIu64

@@ -60,7 +60,7 @@ static const layout plbart_multi = {
 static const layout m2m_wmt21 = { "", "", "", WTE__LANGUAGES_WMT21, 0, 8, MAP };
 
 /* The next of a list of words with a space after each; false at its end. */
-static bool next_word(const char **list, wte_bytes *word)
+static bool next_word(const char **list, wte__bytes *word)
 {
     const char *end = strchr(*list, ' ');
     if (!end) return false;
@@ -70,14 +70,14 @@ static bool next_word(const char **list, wte_bytes *word)
     return true;
 }
 
-static bool is_word(wte_bytes word, const char *text, uint64_t bytes)
+static bool is_word(wte__bytes word, const char *text, uint64_t bytes)
 {
     return word.size == bytes && memcmp(word.data, text, (size_t)bytes) == 0;
 }
 
 static bool lists(const char *list, const char *text, uint64_t bytes)
 {
-    wte_bytes word;
+    wte__bytes word;
     while (next_word(&list, &word))
         if (is_word(word, text, bytes)) return true;
     return false;
@@ -85,7 +85,7 @@ static bool lists(const char *list, const char *text, uint64_t bytes)
 
 static uint32_t count_words(const char *list)
 {
-    wte_bytes word;
+    wte__bytes word;
     uint32_t n = 0;
     while (next_word(&list, &word)) n++;
     return n;
@@ -127,7 +127,7 @@ static wte_status by_pieces(const wte__vocab_reader *r, const wte__vocab_side *s
         return WTE_OK;
     }
     return wte__fail(
-        r->err, WTE_E_UNSUPPORTED, WTE_NOWHERE,
+        r->err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
         "%s: its pieces have other ids than their places in most models (XLM-R + 1, CamemBERT + "
         "4), and %s%s%s: set tokenizer_class in tokenizer_config.json, or add tokenizer.json",
         r->name[0], name[0] ? "class '" : "no class is named",
@@ -152,7 +152,7 @@ static wte_status choose(const wte__vocab_reader *r, const wte__vocab_side *side
 
 /* Use ------------------------------------------------------------------------------------------ */
 
-static wte_status add(wte__vocab_reader *r, uint64_t id, wte_bytes text, uint8_t kind)
+static wte_status add(wte__vocab_reader *r, uint64_t id, wte__bytes text, uint8_t kind)
 {
     const wte__vocab_token token = { .text = text, .id = (uint32_t)id, .kind = kind };
     return wte__vocab_add(r, &token);
@@ -160,7 +160,7 @@ static wte_status add(wte__vocab_reader *r, uint64_t id, wte_bytes text, uint8_t
 
 static wte_status add_words(wte__vocab_reader *r, uint64_t id, const char *list)
 {
-    wte_bytes word;
+    wte__bytes word;
     while (next_word(&list, &word)) {
         const bool unused = word.size > 7 && memcmp(word.data + word.size - 7, "NOTUSED", 7) == 0;
         WTE_TRY(add(r, id++, word, unused ? WTE_TOKEN_UNUSED : WTE_TOKEN_SPECIAL));
@@ -174,8 +174,8 @@ static wte_status add_numbered(wte__vocab_reader *r, uint64_t id, const char *st
 {
     char text[64];
     const int n = snprintf(text, sizeof text, "<%s%" PRIu64 ">", start, number);
-    const wte_bytes kept = { (const uint8_t *)wte__arena_text(&r->v->arena, text, (size_t)n),
-                             (uint64_t)n };
+    const wte__bytes kept = { (const uint8_t *)wte__arena_text(&r->v->arena, text, (size_t)n),
+                              (uint64_t)n };
     if (!kept.data) return wte__no_memory(r->err, (uint64_t)n, "the text of a token");
     return add(r, id, kept, kind);
 }
@@ -229,7 +229,7 @@ static wte_status lay_out_t5(wte__vocab_reader *r, uint64_t extra)
 static wte_status check_own(const wte__vocab_reader *r, const char *key, uint64_t n)
 {
     if (n <= OWN_TOKENS_MAX) return WTE_OK;
-    return wte__fail(r->err, WTE_E_LIMIT, WTE_NOWHERE,
+    return wte__fail(r->err, WTE_E_LIMIT, WTE_NO_INDEX,
                      "%s: %s is %" PRIu64 ", but at most %u tokens of a tokenizer's own are made",
                      r->name[WTE__VOCAB_CONFIG], key, n, OWN_TOKENS_MAX);
 }
@@ -240,7 +240,7 @@ static wte_status lay_out_shifted(wte__vocab_reader *r, const layout *l)
     for (size_t i = 0; i < r->n; i++)
         if (r->tokens[i].id + (uint64_t)l->shift >= next) next = r->tokens[i].id + l->shift + 1u;
     if (next + OWN_TOKENS_MAX > WTE_LIMIT_VOCAB_IDS)
-        return wte__fail(r->err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(r->err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%s: %zu tokens, but with those of its class ids end at %u", r->name[0],
                          r->n, WTE_LIMIT_VOCAB_IDS - 1);
     shift_pieces(r, l, l->shift, count_words(l->first));
@@ -273,7 +273,7 @@ wte_status wte__vocab_lay_out(wte__vocab_reader *r, const wte__vocab_side *side)
 /* Dictionaries of fairseq ---------------------------------------------------------------------- */
 
 /* The bytes of a line that come before " COUNT"; false when it has no such form. */
-static bool before_count(wte_bytes line, uint64_t *out)
+static bool before_count(wte__bytes line, uint64_t *out)
 {
     static const char flag[] = " #fairseq:overwrite";
     uint64_t n = line.size;
@@ -287,7 +287,7 @@ static bool before_count(wte_bytes line, uint64_t *out)
     return n > 1 && n < end && line.data[n - 1] == ' ';
 }
 
-static bool next_line(const uint8_t *data, uint64_t bytes, uint64_t *at, wte_bytes *line)
+static bool next_line(const uint8_t *data, uint64_t bytes, uint64_t *at, wte__bytes *line)
 {
     if (*at >= bytes) return false;
     const uint8_t *end = memchr(data + *at, '\n', (size_t)(bytes - *at));
@@ -301,7 +301,7 @@ bool wte__vocab_is_counted(const wte__vocab_reader *r, const wte__vocab_side *si
 {
     const uint8_t *data = (const uint8_t *)r->v->data[0];
     const layout *l = by_class(side);
-    wte_bytes line;
+    wte__bytes line;
     uint64_t at = 0, n = 0, text;
     if (l && l->rule == COUNTED) return true;
     if (strcmp(wte__path_base(r->v->path), "dict.txt") == 0) return true;
@@ -337,7 +337,7 @@ static wte_status order_of(const wte__vocab_reader *r, const wte__vocab_side *si
 static wte_status read_dictionary(wte__vocab_reader *r, const char *last, wte__names *names)
 {
     const uint8_t *data = (const uint8_t *)r->v->data[0];
-    wte_bytes line;
+    wte__bytes line;
     uint64_t id = 0, at = 0, first;
     bool found;
     for (const char *own = FAIRSEQ; next_word(&own, &line); id++) {
@@ -372,7 +372,7 @@ wte_status wte__vocab_read_counted(wte__vocab_reader *r, const wte__vocab_side *
 {
     const uint8_t *data = (const uint8_t *)r->v->data[0];
     wte__names names;
-    wte_bytes line;
+    wte__bytes line;
     uint64_t lines = 0;
     const char *last;
     for (uint64_t at = 0; next_line(data, r->v->data_bytes[0], &at, &line);) lines++;

@@ -42,7 +42,7 @@ wte_status wte__vocab_add(wte__vocab_reader *r, const wte__vocab_token *token)
 }
 
 /* The number just read as the id of a token. */
-static wte_status take_id(const wte__vocab_reader *r, const wte__json *j, wte_bytes text,
+static wte_status take_id(const wte__vocab_reader *r, const wte__json *j, wte__bytes text,
                           uint32_t *id)
 {
     char shown[WTE__NAME_SHOWN], what[2 * WTE__NAME_SHOWN];
@@ -61,7 +61,7 @@ static wte_status take_id(const wte__vocab_reader *r, const wte__json *j, wte_by
     return WTE_OK;
 }
 
-static wte_status take_text(const wte__vocab_reader *r, const wte__json *j, wte_bytes *text)
+static wte_status take_text(const wte__vocab_reader *r, const wte__json *j, wte__bytes *text)
 {
     *text = wte__json_text(j, &r->v->arena, false);
     if (!text->data) return wte__no_memory(r->err, j->raw.size, "the text of a token");
@@ -250,7 +250,7 @@ wte_status wte__vocab_read_map(wte__vocab_reader *r, uint8_t file, bool added)
 }
 
 /* Offset of the first byte that is no text: invalid UTF-8, or a NUL. */
-static uint64_t first_bad(wte_bytes text)
+static uint64_t first_bad(wte__bytes text)
 {
     uint32_t code, n;
     for (uint64_t at = 0; at < text.size; at += n) {
@@ -269,7 +269,7 @@ wte_status wte__vocab_read_lines(wte__vocab_reader *r)
     wte__vocab_token token = { .kind = WTE_TOKEN_NORMAL, .in_model = true };
     for (uint64_t at = 0; at < size; at = next) {
         const uint8_t *end = memchr(data + at, '\n', (size_t)(size - at));
-        wte_bytes line = { data + at, end ? (uint64_t)(end - data) - at : size - at };
+        wte__bytes line = { data + at, end ? (uint64_t)(end - data) - at : size - at };
         next = at + line.size + (end != NULL);
         if (end && line.size && line.data[line.size - 1] == '\r') line.size--;
         uint64_t bad = first_bad(line);

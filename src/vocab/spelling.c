@@ -23,13 +23,13 @@ bool wte__alphabet_byte(uint32_t code, uint8_t *byte)
     return code >= 0x100 || wte__alphabet_code((uint8_t)code) == code;
 }
 
-static bool is_metaspace(wte_bytes text, uint64_t at)
+static bool is_metaspace(wte__bytes text, uint64_t at)
 {
     return text.size - at >= WTE__METASPACE_BYTES &&
            memcmp(text.data + at, WTE__METASPACE, WTE__METASPACE_BYTES) == 0;
 }
 
-uint8_t wte__spelling_next(wte_vocab_spelling spelling, wte_bytes text, uint64_t *at)
+uint8_t wte__spelling_next(wte_vocab_spelling spelling, wte__bytes text, uint64_t *at)
 {
     if (spelling == WTE_SPELLING_METASPACE && is_metaspace(text, *at)) {
         *at += WTE__METASPACE_BYTES;
@@ -46,7 +46,7 @@ uint8_t wte__spelling_next(wte_vocab_spelling spelling, wte_bytes text, uint64_t
     return text.data[(*at)++];
 }
 
-bool wte__spelling_applies(wte_vocab_spelling spelling, wte_bytes text)
+bool wte__spelling_applies(wte_vocab_spelling spelling, wte__bytes text)
 {
     bool changes = false;
     uint32_t code, n;
@@ -66,7 +66,7 @@ bool wte__spelling_applies(wte_vocab_spelling spelling, wte_bytes text)
     return changes;
 }
 
-uint64_t wte__spelling_apply(wte_vocab_spelling spelling, wte_bytes text, uint8_t *out)
+uint64_t wte__spelling_apply(wte_vocab_spelling spelling, wte__bytes text, uint8_t *out)
 {
     uint64_t used = 0;
     for (uint64_t i = 0; i < text.size; i++) {
@@ -89,7 +89,7 @@ static int upper_hex(uint8_t c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-bool wte__byte_token(wte_bytes text, uint8_t *byte)
+bool wte__byte_token(wte__bytes text, uint8_t *byte)
 {
     if (text.size != 6 || memcmp(text.data, "<0x", 3) != 0 || text.data[5] != '>') return false;
     int hi = upper_hex(text.data[3]), lo = upper_hex(text.data[4]);

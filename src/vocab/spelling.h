@@ -15,14 +15,14 @@ uint32_t wte__alphabet_code(uint8_t byte);
 bool wte__alphabet_byte(uint32_t code, uint8_t *byte); /* false: not in the alphabet */
 
 /* The next byte of the text with its spelling undone; moves *at over what stands for it. */
-uint8_t wte__spelling_next(wte_vocab_spelling spelling, wte_bytes text, uint64_t *at);
+uint8_t wte__spelling_next(wte_vocab_spelling spelling, wte__bytes text, uint64_t *at);
 /* Whether undoing the spelling changes this text; byte-level leaves one alone that has a character
  * outside the alphabet. */
-bool wte__spelling_applies(wte_vocab_spelling spelling, wte_bytes text);
+bool wte__spelling_applies(wte_vocab_spelling spelling, wte__bytes text);
 /* The way back: as the file would spell what people write. Writes at most 3 bytes for each of
  * text; returns how many. */
-uint64_t wte__spelling_apply(wte_vocab_spelling spelling, wte_bytes text, uint8_t *out);
+uint64_t wte__spelling_apply(wte_vocab_spelling spelling, wte__bytes text, uint8_t *out);
 
 /* The byte that <0x0A> names; false when text has another form. */
-bool wte__byte_token(wte_bytes text, uint8_t *byte);
+bool wte__byte_token(wte__bytes text, uint8_t *byte);
 #endif

@@ -90,10 +90,10 @@ static int digit_of(uint8_t c)
 }
 
 /* The bytes that the current string spells in base64. */
-static wte_status take_bytes(tekken *t, wte_bytes *out)
+static wte_status take_bytes(tekken *t, wte__bytes *out)
 {
     static const char form[] = "token_bytes is no base64";
-    const wte_bytes text = wte__json_text(&t->j, &t->r->v->arena, false);
+    const wte__bytes text = wte__json_text(&t->j, &t->r->v->arena, false);
     if (!text.data) return wte__no_memory(t->r->err, t->j.raw.size, "the text of a token");
     uint64_t n = text.size, used = 0;
     if (n % 4) return refuse(t, form);

@@ -104,7 +104,7 @@ static wte_status read_loaded(wte_vocab *v, const side_paths *sides, wte_error *
         r.name[i] = wte__show_path(shown[i], sides ? sides->path[i] : "");
     if (v->data_bytes[0] == 0)
         return wte__fail(err, WTE_E_FORMAT, 0, "%s: the file is empty", r.name[0]);
-    const wte_bytes start = { (const uint8_t *)v->data[0], v->data_bytes[0] };
+    const wte__bytes start = { (const uint8_t *)v->data[0], v->data_bytes[0] };
     wte_status status = wte__stand_in(start, start.size, r.name[0], "tokens", err);
     if (status != WTE_OK) return status;
     status = read_tokens(&r);
@@ -147,7 +147,7 @@ static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], 
         wte__path_kind kind;
         bool there;
         if (!wte__path_join(path, dir, file_names[i]))
-            return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE, "%s: path longer than %u bytes",
+            return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX, "%s: path longer than %u bytes",
                              wte__show_path(shown, dir), WTE_LIMIT_PATH - 1);
         WTE_TRY(wte__path_optional(path, &there, NULL, err));
         if (there) return WTE_OK;
@@ -155,7 +155,7 @@ static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], 
         if (kind == WTE__PATH_FILE && !empty) empty = file_names[i];
     }
     return wte__fail(
-        err, empty ? WTE_E_FORMAT : WTE_E_NOT_FOUND, WTE_NOWHERE,
+        err, empty ? WTE_E_FORMAT : WTE_E_NOT_FOUND, WTE_NO_INDEX,
         "%s: no tokenizer.json, vocab.json, vocab.txt, dict.txt or sentencepiece model "
         "(tokenizer.model, spiece.model, ...) here%s%s%s",
         wte__show_path(shown, dir), empty ? " (" : "", empty ? empty : "",
@@ -248,10 +248,10 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
     if (bytes) WTE_TRY(wte__need(data, "wte_vocab_open_memory: data", err));
     WTE_TRY(wte__vocab_options_take(&o, opt, err));
     if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_SPACY || source == WTE_VOCAB_TOKENS)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NOWHERE, "no vocabulary source is numbered %d",
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "no vocabulary source is numbered %d",
                          (int)source);
     if (bytes > o.max_bytes)
-        return wte__fail(err, WTE_E_LIMIT, WTE_NOWHERE,
+        return wte__fail(err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%s: %" PRIu64 " bytes, but at most %" PRIu64 " are read (%s)", name,
                          bytes, o.max_bytes, WTE__RAISE_VOCAB);
     wte_status status = wte__vocab_create(&o, name, source, &v, err);
@@ -298,17 +298,17 @@ uint64_t wte_vocab_size(const wte_vocab *v)
     return v ? v->size : 0;
 }
 
-uint64_t wte_vocab_holes(const wte_vocab *v)
+uint64_t wte_vocab_n_holes(const wte_vocab *v)
 {
     return v ? v->size - v->count : 0;
 }
 
-uint64_t wte_vocab_not_utf8(const wte_vocab *v)
+uint64_t wte_vocab_n_invalid_utf8(const wte_vocab *v)
 {
     return v ? v->not_utf8 : 0;
 }
 
-uint64_t wte_vocab_duplicates(const wte_vocab *v)
+uint64_t wte_vocab_n_duplicates(const wte_vocab *v)
 {
     return v ? v->duplicates : 0;
 }
@@ -323,7 +323,7 @@ wte_token_kind wte_vocab_kind(const wte_vocab *v, uint64_t id)
     return v && id < v->size ? (wte_token_kind)v->entries[id].kind : WTE_TOKEN_NONE;
 }
 
-const char *wte_vocab_spelled(const wte_vocab *v, uint64_t id, uint64_t *bytes)
+const char *wte_vocab_raw_text(const wte_vocab *v, uint64_t id, uint64_t *bytes)
 {
     const bool there = v && id < v->size;
     if (bytes) *bytes = there ? v->entries[id].bytes : 0;

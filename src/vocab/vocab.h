@@ -71,7 +71,7 @@ struct wte_vocab {
 
 /* A token as a file lists it. */
 typedef struct wte__vocab_token {
-    wte_bytes text;
+    wte__bytes text;
     uint64_t at; /* its place in the file */
     uint32_t id;
     uint8_t kind, file;
@@ -119,7 +119,7 @@ wte_status wte__vocab_options_take(wte_vocab_options *o, const wte_vocab_options
 
 /* Texts longer than this are not spelled anew to be looked up: they are odd. */
 #define WTE__VOCAB_LONG 2048u
-wte_bytes wte__vocab_entry_text(const wte__vocab_entry *entry);
+wte__bytes wte__vocab_entry_text(const wte__vocab_entry *entry);
 /* Whether the names of spelled texts do not lead from what people write to this entry. */
 bool wte__vocab_is_odd(const wte_vocab *v, const wte__vocab_entry *entry);
 unsigned wte__vocab_form(const wte__vocab_entry *entry);

@@ -24,6 +24,6 @@ wte lookup demo 0 1 2 3 4 5 --raw > demo.raw
 for change in once twice divided normalised swapped narrowed zeros nan unrelated; do
     python3 change.py $change | npy got.npy '<f4' False '(3,)'
     echo "$change:"
-    wte diagnose demo --id 5 --got got.npy > told || echo "exit $?"
+    wte diagnose demo --id 5 --observed got.npy > told || echo "exit $?"
     sed -n '1p;5p;$p' told
 done

@@ -12,8 +12,8 @@ python3 make.py '<3e' | npy c.npy '<f2' False '(3, 1)'
 python3 make.py '<3e' | npy d.npy '<f2' False '(1, 1, 3)'
 for file in a b c d; do
     code=0
-    wte diagnose demo --id 3 --got $file.npy > told || code=$?
+    wte diagnose demo --id 3 --observed $file.npy > told || code=$?
     sed -n '1p;5p' told
     echo "exit $code"
 done
-run wte diagnose demo --id 3 --got "$DATA/static-f32/model.safetensors"
+run wte diagnose demo --id 3 --observed "$DATA/static-f32/model.safetensors"

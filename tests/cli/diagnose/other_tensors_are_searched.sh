@@ -27,5 +27,5 @@ END
 python3 make.py
 for got in head position sum; do
     npy $got.npy '<f4' False '(6,)' < $got
-    run wte diagnose model --id 4 --got $got.npy
+    run wte diagnose model --id 4 --observed $got.npy
 done

@@ -6,5 +6,5 @@ run wte eval words.vec --against words.vec
 run wte eval words.vec --against other.vec --top 2 --seed 3 --pairs 1000
 run wte eval words.vec --against demo --top 1 --sample 3 --pairs 50
 run wte eval words.vec --against other.vec --json --pairs 100
-run wte eval "$DATA/static-f32" --against "$DATA/static-f32" --spaced --sample 5 --pairs 10
+run wte eval "$DATA/static-f32" --against "$DATA/static-f32" --leading-space --sample 5 --pairs 10
 run wte eval demo --against demo --threads 3 --isotropy

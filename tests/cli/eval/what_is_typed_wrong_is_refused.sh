@@ -13,7 +13,7 @@ run wte eval other.vec --similarity none.txt
 run wte eval other.vec --similarity short.txt
 run wte eval other.vec --similarity uneven.txt
 run wte eval demo --lower
-run wte eval demo --spaced
+run wte eval demo --leading-space
 run wte eval demo --restrict 4
 run wte eval demo --top 3
 run wte eval demo --sample 3

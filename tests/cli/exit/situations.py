@@ -18,7 +18,7 @@ faults, tried = [], set()
 
 # What each command does its work with; M is a model of 6 rows and 3 columns with a tokenizer.
 WORDS = {
-    "lookup": ["M", "3"], "trace": ["M", "3"], "near": ["M", "3"], "diagnose": ["M", "--id", "3", "--got", "1,2,3"],
+    "lookup": ["M", "3"], "trace": ["M", "3"], "near": ["M", "3"], "diagnose": ["M", "--id", "3", "--observed", "1,2,3"],
     "logits": ["M", "--hidden", "1,2,3"], "loss": ["M", "--hidden", "1,2,3", "--targets", "target"], "check": ["M"],
     "inspect": ["M"], "tied": ["M"], "diff": ["M", "M"], "eval": ["M", "--pairs", "10", "--isotropy"],
     "gradcheck": ["M", "3", "1"], "train": ["text", "-o", "trained", "--dim", "2", "--min-count", "1", "--threads", "1"],
@@ -29,7 +29,7 @@ ANSWERS_NO = {"diagnose", "tied"}
 FILES = {  # options and words that name an input, with what else is needed
     "lookup": [["M", "--ids", "F"]],
     "near": [["M", "--vector", "F"]],
-    "diagnose": [["M", "--id", "3", "--got", "F"], ["M", "--ids", "F", "--got", "1,2,3"]],
+    "diagnose": [["M", "--id", "3", "--observed", "F"], ["M", "--ids", "F", "--observed", "1,2,3"]],
     "logits": [["M", "--hidden", "F"], ["M", "--hidden", "1,2,3", "--ids", "F"]],
     "loss": [["M", "--hidden", "F", "--targets", "target"], ["M", "--hidden", "1,2,3", "--targets", "F"]],
     "check": [["M", "--baseline", "F"], ["M", "--template", "F"]],
@@ -38,7 +38,7 @@ FILES = {  # options and words that name an input, with what else is needed
     "train": [["F", "-o", "trained"]],
     "bench": [["--compare", "F"]],
 }
-IDS = [("lookup", ["M", "--ids", "F"]), ("diagnose", ["M", "--ids", "F", "--got", "rows.npy"]),
+IDS = [("lookup", ["M", "--ids", "F"]), ("diagnose", ["M", "--ids", "F", "--observed", "rows.npy"]),
        ("logits", ["M", "--hidden", "1,2,3", "--ids", "F"]), ("loss", ["M", "--hidden", "1,2,3", "--targets", "F"]),
        ("gradcheck", ["M", "--ids", "F"]), ("gradcheck", ["M", "3", "--targets", "F"])]
 
@@ -145,23 +145,23 @@ def outputs(command, words):
 
 def typed():
     for command, words in (("lookup", ["model", "99"]), ("lookup", ["model", "-1"]), ("trace", ["model", "99"]),
-                           ("near", ["model", "99"]), ("diagnose", ["model", "--id", "99", "--got", "1,2,3"]),
+                           ("near", ["model", "99"]), ("diagnose", ["model", "--id", "99", "--observed", "1,2,3"]),
                            ("logits", ["model", "--id", "99"]), ("gradcheck", ["model", "99"]),
                            ("logits", ["model", "--hidden", "1,2,3", "--ids", "99"]),
                            ("gradcheck", ["model", "3", "--targets", "99"])):
         run("TYPED_ID", command, words, quiet=command == "diagnose")
     for command, words in (("lookup", ["model", "nobody"]), ("trace", ["model", "nobody"]), ("near", ["model", "nobody"]),
                            ("logits", ["model", "--id", "nobody"]), ("check", ["model", "--tokens", "nobody"]),
-                           ("diagnose", ["model", "--id", "nobody", "--got", "1,2,3"]), ("gradcheck", ["model", "nobody"])):
+                           ("diagnose", ["model", "--id", "nobody", "--observed", "1,2,3"]), ("gradcheck", ["model", "nobody"])):
         run("TYPED_TOKEN", command, words)
     for command, words in (("logits", ["model", "--hidden", "1,2"]), ("logits", ["model", "--hidden", "1,2,1e39"]),
                            ("loss", ["model", "--hidden", "1,2", "--targets", "target"]), ("near", ["model", "--vector", "1,2"]),
-                           ("diagnose", ["model", "--id", "3", "--got", "1,2"]),
+                           ("diagnose", ["model", "--id", "3", "--observed", "1,2"]),
                            ("gradcheck", ["model", "3", "--op", "lookup", "--d-out", "1,2"])):
         run("TYPED_SHAPE", command, words)
     for command, words in (("logits", ["model", "--hidden", "1,,3"]), ("near", ["model", "--vector", "1,,3"]),
                            ("logits", ["model", "--hidden", "1,2,3", "--ids", "1,,2"]), ("check", ["model", "--only", ","]),
-                           ("diagnose", ["model", "--id", "3", "--got", "1,,3"]), ("gradcheck", ["model", "3", "--targets", "1,,2"])):
+                           ("diagnose", ["model", "--id", "3", "--observed", "1,,3"]), ("gradcheck", ["model", "3", "--targets", "1,,2"])):
         run("EMPTY_FIELD", command, words)
     run("LIMIT", "logits", ["model", "--hidden", "1,2,3", "--top", "65537"])
     run("LIMIT", "train", ["text", "-o", "trained", "--min-count", "1", "--window", "65"])
@@ -180,7 +180,7 @@ def files():
             run("FILE_ID", command, [name if w == "F" else w for w in with_model(words, "model")])
     for command, words in (("logits", ["model", "--hidden", "narrow.npy"]), ("near", ["model", "--vector", "narrow.npy"]),
                            ("loss", ["model", "--hidden", "narrow.npy", "--targets", "target"]),
-                           ("diagnose", ["model", "--id", "3", "--got", "narrow.npy"]),
+                           ("diagnose", ["model", "--id", "3", "--observed", "narrow.npy"]),
                            ("diff", ["model", "narrow.safetensors"]),
                            ("loss", ["model", "--hidden", "rows.npy", "--targets", "target"])):
         run("FILE_SHAPE", command, words)

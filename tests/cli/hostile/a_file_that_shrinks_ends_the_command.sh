@@ -26,7 +26,7 @@ shrink check t.safetensors
 shrink tied t.safetensors
 shrink near --metric euclid t.safetensors 5
 wte new --rows 1 --dim 8192 --seed 1 -o got.npy > told
-shrink diagnose t.safetensors --id 5 --got got.npy
+shrink diagnose t.safetensors --id 5 --observed got.npy
 make other.safetensors
 shrink diff t.safetensors other.safetensors
 shrink diff other.safetensors t.safetensors

@@ -81,7 +81,7 @@ def main():
             run("near", name, word, "--top", "5", *json_too)
         run("diff", name, name, "--by-token", *json_too)
         run("logits", name, "--hidden", "1,2", "--top", str(len(tokens)), "--raw", *json_too)
-        run("diagnose", name, "--id", "5", "--got", "1,2", *json_too)
+        run("diagnose", name, "--id", "5", "--observed", "1,2", *json_too)
         run("lookup", name + "\u2800", "3", *json_too)
         run("lookup", name, "3", "--tensor", "other\u3164", *json_too)
         run("lookup", name, "3", "--no\u200bthing", "--dtype", "f\u200b", *json_too)

@@ -18,7 +18,7 @@ run wte lookup m 1
 run wte lookup m a
 run wte trace m 1 --quiet
 run wte trace m a
-run wte diagnose m --id 1 --got 1,2,3
+run wte diagnose m --id 1 --observed 1,2,3
 run wte diff m m
 run wte diff m m --by-token
 printf '2 3\na 1 2 3\nb 1 0 0\n' > o.vec

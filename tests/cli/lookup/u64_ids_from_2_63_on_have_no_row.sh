@@ -10,4 +10,4 @@ printf '\377\377\377\377\377\377\377\377\000\000\000\000\000\000\000\003' | npy 
 run wte lookup demo --ids big.npy --bad-ids zero
 printf '\377\377\377\377\377\377\377\377\003\000\000\000\000\000\000\000' | npy columns.npy '<u8' True '(1, 2)'
 run wte lookup demo --ids columns.npy --bad-ids zero
-run wte diagnose demo --ids u8.npy --got 1,2,3
+run wte diagnose demo --ids u8.npy --observed 1,2,3

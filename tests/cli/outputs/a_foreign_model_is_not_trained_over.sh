@@ -9,7 +9,7 @@ train text -o m
 cksum m/* | cmp - before
 train text -o out
 train text -o out --word2vec out/vectors.txt
-train text -o out --start out
+train text -o out --init-from out
 train out/vocab.txt -o out
 train text -o out --word2vec out/config.json
 train text -o out --word2vec out/tokenizer.json

@@ -12,6 +12,6 @@ for m in matrix flat; do
     run wte lookup $m 0
     run wte trace $m 0
     run wte near $m 0
-    run wte diagnose $m --id 0 --got 1
+    run wte diagnose $m --id 0 --observed 1
     run wte diff $m $m
 done

@@ -12,7 +12,7 @@ gguf("m.gguf", [("token_embd.weight", [32, 3], 8, rows(0)), ("output.weight", [3
 END
 for id in 3 -1 4294967296 9223372036854775807 -9223372036854775808; do run wte lookup m.safetensors --tensor a.weight $id; done
 for command in trace near; do run wte $command m.safetensors --tensor a.weight 3; done
-run wte diagnose m.safetensors --tensor a.weight --id 3 --got 31,32
+run wte diagnose m.safetensors --tensor a.weight --id 3 --observed 31,32
 run wte lookup m.safetensors --tensor a.weight 2 --json | grep vector
 for command in lookup trace near; do run wte $command m.gguf 3; done
 wte lookup m.gguf 2 | tail -1

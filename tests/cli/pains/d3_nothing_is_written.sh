@@ -18,7 +18,7 @@ wte trace m 3 > told
 wte near m 3 > told
 wte diff m m > told
 wte lookup m 3 --npy -o got.npy
-wte diagnose m --id 3 --got got.npy > told
+wte diagnose m --id 3 --observed got.npy > told
 chmod -R u+w m
 state > after
 cmp before after && echo "all as it was"

@@ -7,4 +7,4 @@ wte lookup "$DATA/fasttext/m.vec" 0 1 2 3 4 5 6 7 8 9 10 11 --npy -o vec.npy
 # .vec files hold five digits
 wte diff bin.npy vec.npy | sed -n '/^changed rows/,/^$/p'
 for m in m.bin m.vec; do run wte lookup "$DATA/fasttext/$m" zzz; done
-run wte lookup "$DATA/fasttext/m.bin" --unknown zzz
+run wte lookup "$DATA/fasttext/m.bin" --oov zzz

@@ -3,7 +3,7 @@
 wte new --rows 2 --dim 2 --name "$(printf 'a\033[31m\tb')" -o t.safetensors
 mv t.safetensors "$(printf 'x\033y.safetensors')"
 run wte trace "$(printf 'x\033y.safetensors')" 1 > printed
-run wte diagnose "$(printf 'x\033y.safetensors')" --id 1 --got 1,2 >> printed
+run wte diagnose "$(printf 'x\033y.safetensors')" --id 1 --observed 1,2 >> printed
 wte trace "$(printf 'x\033y.safetensors')" 1 --json >> printed
 sed 1d printed | grep -v '^\$' | tail -n +1
 grep -v '^\$' printed | LC_ALL=C tr -d '\n -~' | od -An -c

@@ -13,8 +13,8 @@ echo "the cat sat on the mat" > text
 wte train text -o table --dim 4 --min-count 1 --threads 1 -q > told
 printf '\001\000\000\000\002\000\001\000\000\000\002\000' > few.u16
 for method in skip-gram lm; do
-    wte train few.u16 --ids-type u16 --start table -o $method --method $method --threads 1 -q > told
+    wte train few.u16 --ids-type u16 --init-from table -o $method --method $method --threads 1 -q > told
     cmp table/vocab.txt $method/vocab.txt && wte lookup $method 5 --json | grep -c shape
 done
-wte train ids.u16 --ids-type u16 --start table -o beyond -q 2>&1
+wte train ids.u16 --ids-type u16 --init-from table -o beyond -q 2>&1
 echo "exit $?"

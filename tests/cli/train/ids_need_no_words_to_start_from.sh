@@ -6,17 +6,17 @@ printf '\005\000' | cat ids.u16 - > beyond.u16
 npy ids.npy '<u2' False '(32,)' < ids.u16
 echo 1 2 3 > text
 for method in skip-gram cbow lm; do
-    wte train ids.u16 --ids-type u16 --start bare.npy -o $method --method $method --threads 1 --epochs 1 -q > told
+    wte train ids.u16 --ids-type u16 --init-from bare.npy -o $method --method $method --threads 1 --epochs 1 -q > told
     tr '\n' ' ' < $method/vocab.txt
     echo
 done
 # Rows that no id names keep their values.
-wte train ids.npy --start bare.npy -o npy --threads 1 --epochs 1 --lr 1e-30 -q > told
+wte train ids.npy --init-from bare.npy -o npy --threads 1 --epochs 1 --lr 1e-30 -q > told
 wte lookup bare.npy 0 4 > one
 wte lookup npy 0 4 > two
 tail -2 one
 tail -2 two
 for method in skip-gram lm; do
-    run wte train beyond.u16 --ids-type u16 --start bare.npy -o out --method $method
-    run wte train text --start bare.npy -o out --method $method
+    run wte train beyond.u16 --ids-type u16 --init-from bare.npy -o out --method $method
+    run wte train text --init-from bare.npy -o out --method $method
 done

@@ -13,7 +13,7 @@ learn --time-limit 0.000001
 cp out/checkpoint kept
 learn
 learn --resume --context 2
-learn --resume --head untied
+learn --resume --output-layer untied
 sed 's/w1/w2/' text > other
 run wte train other -o out --method lm --min-count 1 --dim 8 -q --resume
 (

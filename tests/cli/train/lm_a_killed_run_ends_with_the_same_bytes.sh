@@ -5,7 +5,7 @@ while [ $i -lt 400 ]; do
     echo "w$((i % 7)) w$((i * i % 11)) w$((i % 3)) w$((i * 3 % 13)) w$((i * i * i % 17)) and w$((i % 5))"
     i=$((i + 1))
 done > text
-set -- text --method lm --head projected --min-count 1 --dim 32 --batch 8 --epochs 12 --schedule cosine --valid-share 0.1 \
+set -- text --method lm --output-layer projected --min-count 1 --dim 32 --batch 8 --epochs 12 --schedule cosine --valid-fraction 0.1 \
     --valid-every 60 -q --checkpoint-every 0.01
 wte train "$@" -o whole > told
 kills=0

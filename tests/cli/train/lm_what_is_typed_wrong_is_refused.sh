@@ -10,8 +10,8 @@ learn() {
 }
 learn text --patience 3
 learn text --valid-every 10
-learn text --valid text --valid-share 0.1
-learn text --valid-share 0.7
+learn text --valid text --valid-fraction 0.1
+learn text --valid-fraction 0.7
 learn text --momentum 0.9
 learn text --projection-decay 1
 learn text --window 3

@@ -2,7 +2,7 @@
 . "$DATA/../cli/lib.sh"
 printf '\001\000\002\000\001\000\002\000' > ids.u16
 npy ids.npy '<u2' False '(4,)' < ids.u16
-for options in "--min-count 2" "--max-words 3" "--no-lines" "--max-n 6"; do
+for options in "--min-count 2" "--max-words 3" "--no-eos" "--max-n 6"; do
     run wte train ids.npy $options -o out
     run wte train ids.u16 --ids-type u16 $options -o out
 done

@@ -1,7 +1,7 @@
 # A comma that has no field before or behind it is an error, wherever lists are read; brackets and blanks are none.
 . "$DATA/../cli/lib.sh"
 for list in -0.4,,0.9 ,1,2,3 1,2,3, '1 , , 2' '[1, 2,]' '[[1, 2, 3], , [1, 2, 3]]' , '[]'; do
-    run wte diagnose demo --id 1 --got="$list"
+    run wte diagnose demo --id 1 --observed="$list"
 done
 run wte logits demo --hidden 1,,3
 run wte near demo --vector 1,,3

@@ -13,7 +13,7 @@ run wte lookup demo 1 −−threads=2
 run wte lookup demo 1 ‐o x
 run wte lookup demo −1
 run wte near demo --top −3 1
-run wte diagnose demo --id 1 --got −0.4,0.9,1
+run wte diagnose demo --id 1 --observed −0.4,0.9,1
 run wte logits demo --hidden 1,2,−3
 run wte gradcheck demo 1 2 --targets 1,−2
 run wte logits demo --hidden 1,2,3 --ids 1,−2
