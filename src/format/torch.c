@@ -504,24 +504,28 @@ static wte_status read_rebuild(wte__torch *t, const wte__pickle_value *arguments
     return wte__torch_check(t, out, name);
 }
 
-/* Quantised, sparse and the like: what rebuilds it tells which. */
+/* Tensors that are not read, by a part of the name of the function that rebuilds them. */
+static const struct {
+    const char *part, *is, *how;
+} other_kinds[] = {
+    { "_qtensor", "quantised", "x.dequantize()" },
+    { "_sparse", "sparse", "x.to_dense()" },
+    { "_meta", "of no data, on the device 'meta'", "torch.tensor(x)" },
+    { "", "of a kind of its own", "torch.tensor(x)" }, /* every name contains it */
+};
+
 static wte_status other_tensor(const wte__torch *t, const wte__pickle_value *callee,
                                const char *name)
 {
     char shown[WTE__NAME_SHOWN], by[WTE__NAME_SHOWN];
+    size_t i = 0;
     wte__pickle_show(callee->as.global, by, sizeof by);
+    while (!strstr(by, other_kinds[i].part)) i++;
     return wte__fail(t->err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
                      "%s: tensor '%s' is %s (%s), which is not read: save it as an ordinary one "
                      "(%s)",
-                     t->path, wte__show(shown, name, strlen(name)),
-                     strstr(by, "_qtensor")  ? "quantised"
-                     : strstr(by, "_sparse") ? "sparse"
-                     : strstr(by, "_meta")   ? "of no data, on the device 'meta'"
-                                             : "of a kind of its own",
-                     by,
-                     strstr(by, "_qtensor")  ? "x.dequantize()"
-                     : strstr(by, "_sparse") ? "x.to_dense()"
-                                             : "torch.tensor(x)");
+                     t->path, wte__show(shown, name, strlen(name)), other_kinds[i].is, by,
+                     other_kinds[i].how);
 }
 
 wte_status wte__torch_tensor_of(wte__torch *t, const wte__pickle_value *v, const char *name,
