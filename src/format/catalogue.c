@@ -112,6 +112,22 @@ wte_status wte__metadata_add(wte_file *f, const char *key, const char *value, wt
     return WTE_OK;
 }
 
+wte_status wte__metadata_integers(wte_file *f, const char *const *keys, const int64_t *values,
+                                  size_t n, wte_error *err)
+{
+    const size_t room = 24, all = n * room; /* the longest int64_t takes 20 characters and a NUL */
+    wte__part *part = &f->parts[0];
+    part->header = wte__alloc_zeroed(f->allocator, all + 1);
+    if (!part->header) return wte__no_memory(err, all + 1, part->path);
+    part->header_bytes = all;
+    for (size_t i = 0; i < n; i++) {
+        char *text = part->header + i * room;
+        snprintf(text, room, "%" PRId64, values[i]);
+        WTE_TRY(wte__metadata_add(f, keys[i], text, err));
+    }
+    return WTE_OK;
+}
+
 bool wte__shape_bits(const uint64_t *shape, uint32_t rank, wte_dtype type, uint64_t *bits)
 {
     *bits = 0;

@@ -133,6 +133,10 @@ wte_status wte__entry_add(wte_file *f, const wte__tensor_entry *entry, const uin
 wte_status wte__vectors_add(wte_file *f, uint64_t rows, uint64_t dim, uint64_t first,
                             wte_error *err);
 wte_status wte__metadata_add(wte_file *f, const char *key, const char *value, wte_error *err);
+/* Adds n integers of a binary header as decimal text. The text is stored as the first part's
+ * header, which must still be NULL. */
+wte_status wte__metadata_integers(wte_file *f, const char *const *keys, const int64_t *values,
+                                  size_t n, wte_error *err);
 void wte__entry_strides(const wte__tensor_entry *e, uint64_t *stride);
 /* Elements times bits of one; false when it overflows. A dimension of 0 makes it 0 whatever the
  * others are. */

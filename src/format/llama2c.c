@@ -33,51 +33,43 @@ typedef struct parameter {
     dim dims[3];
     bool apart; /* only where the head is stored apart */
 } parameter;
-#define TABLE                                                                                      \
-    {                                                                                              \
-        "token_embedding_table", { BY_VOCAB, BY_WIDTH }, false                                     \
-    }
-#define NORM_1                                                                                     \
-    {                                                                                              \
-        "rms_att_weight", { BY_LAYERS, BY_WIDTH }, false                                           \
-    }
-#define NORM_2                                                                                     \
-    {                                                                                              \
-        "rms_ffn_weight", { BY_LAYERS, BY_WIDTH }, false                                           \
-    }
-#define NORM_3                                                                                     \
-    {                                                                                              \
-        "rms_final_weight", { BY_WIDTH }, false                                                    \
-    }
-#define HEAD                                                                                       \
-    {                                                                                              \
-        "wcls", { BY_VOCAB, BY_WIDTH }, true                                                       \
-    }
-#define ATTENTION                                                                                  \
-    { "wq", { BY_LAYERS, BY_WIDTH, BY_WIDTH }, false },                                            \
-        { "wk", { BY_LAYERS, BY_KV, BY_WIDTH }, false },                                           \
-        { "wv", { BY_LAYERS, BY_KV, BY_WIDTH }, false },                                           \
-    {                                                                                              \
-        "wo", { BY_LAYERS, BY_WIDTH, BY_WIDTH }, false                                             \
-    }
-#define FEED                                                                                       \
-    { "w1", { BY_LAYERS, BY_HIDDEN, BY_WIDTH }, false },                                           \
-        { "w2", { BY_LAYERS, BY_WIDTH, BY_HIDDEN }, false },                                       \
-    {                                                                                              \
-        "w3", { BY_LAYERS, BY_HIDDEN, BY_WIDTH }, false                                            \
-    }
-static const parameter version0[] = {
+enum {
     TABLE,
-    NORM_1,
-    ATTENTION,
-    NORM_2,
-    FEED,
-    NORM_3,
-    { "freq_cis_real", { BY_LENGTH, BY_HALF }, false },
-    { "freq_cis_imag", { BY_LENGTH, BY_HALF }, false },
-    HEAD,
+    ATT_NORM,
+    WQ,
+    WK,
+    WV,
+    WO,
+    FFN_NORM,
+    W1,
+    W2,
+    W3,
+    FINAL_NORM,
+    FREQ_REAL,
+    FREQ_IMAG,
+    WCLS
 };
-static const parameter version1[] = { NORM_1, NORM_2, NORM_3, TABLE, ATTENTION, FEED, HEAD };
+static const parameter parameters[] = {
+    [TABLE] = { "token_embedding_table", { BY_VOCAB, BY_WIDTH }, false },
+    [ATT_NORM] = { "rms_att_weight", { BY_LAYERS, BY_WIDTH }, false },
+    [WQ] = { "wq", { BY_LAYERS, BY_WIDTH, BY_WIDTH }, false },
+    [WK] = { "wk", { BY_LAYERS, BY_KV, BY_WIDTH }, false },
+    [WV] = { "wv", { BY_LAYERS, BY_KV, BY_WIDTH }, false },
+    [WO] = { "wo", { BY_LAYERS, BY_WIDTH, BY_WIDTH }, false },
+    [FFN_NORM] = { "rms_ffn_weight", { BY_LAYERS, BY_WIDTH }, false },
+    [W1] = { "w1", { BY_LAYERS, BY_HIDDEN, BY_WIDTH }, false },
+    [W2] = { "w2", { BY_LAYERS, BY_WIDTH, BY_HIDDEN }, false },
+    [W3] = { "w3", { BY_LAYERS, BY_HIDDEN, BY_WIDTH }, false },
+    [FINAL_NORM] = { "rms_final_weight", { BY_WIDTH }, false },
+    [FREQ_REAL] = { "freq_cis_real", { BY_LENGTH, BY_HALF }, false },
+    [FREQ_IMAG] = { "freq_cis_imag", { BY_LENGTH, BY_HALF }, false },
+    [WCLS] = { "wcls", { BY_VOCAB, BY_WIDTH }, true },
+};
+/* The order of the parameters in a file. */
+static const uint8_t version0[] = { TABLE, ATT_NORM, WQ, WK,         WV,        WO,        FFN_NORM,
+                                    W1,    W2,       W3, FINAL_NORM, FREQ_REAL, FREQ_IMAG, WCLS };
+static const uint8_t version1[] = { ATT_NORM, FFN_NORM, FINAL_NORM, TABLE, WQ, WK,
+                                    WV,       WO,       W1,         W2,    W3, WCLS };
 
 /* Fields that a Llama can have: what is no multiple of the heads has none. */
 static bool is_plausible(const sizes *s)
@@ -121,14 +113,14 @@ static uint64_t length_of(const sizes *s, dim by)
     return (uint64_t)all[by];
 }
 
-/* Parameter i; false when there is none. Its shape, and how many bytes it takes. The bounds of the
- * fields keep them below 2^63. */
+/* Parameter i of the file; NULL when there is none. Its shape, and how many bytes it takes. The
+ * bounds of the fields keep them below 2^63. */
 static const parameter *parameter_at(const sizes *s, size_t i, uint64_t shape[3], uint64_t *bytes)
 {
     const size_t n =
         s->version1 ? sizeof version1 / sizeof *version1 : sizeof version0 / sizeof *version0;
     if (i >= n) return NULL;
-    const parameter *p = s->version1 ? &version1[i] : &version0[i];
+    const parameter *p = &parameters[s->version1 ? version1[i] : version0[i]];
     *bytes = p->apart && s->shared ? 0 : 4;
     for (size_t d = 0; d < 3 && p->dims[d]; d++) {
         shape[d] = length_of(s, p->dims[d]);
@@ -206,19 +198,11 @@ static wte_status read_header(const wte_file *f, sizes *s, wte_error *err)
                      whole < part->file.size ? "; cut to that size it is read" : "");
 }
 
-/* Fields as texts, which live in the part's header. */
 static wte_status add_metadata(wte_file *f, const sizes *s, wte_error *err)
 {
-    const size_t room = 16, all = FIELDS * room;
-    wte__part *part = &f->parts[0];
-    part->header = wte__alloc_zeroed(f->allocator, all + 1);
-    if (!part->header) return wte__no_memory(err, all + 1, part->path);
-    part->header_bytes = all;
-    for (size_t i = 0; i < FIELDS; i++) {
-        char *text = part->header + i * room;
-        snprintf(text, room, "%" PRId32, s->field[i]);
-        WTE_TRY(wte__metadata_add(f, field_names[i], text, err));
-    }
+    int64_t value[FIELDS];
+    for (size_t i = 0; i < FIELDS; i++) value[i] = s->field[i];
+    WTE_TRY(wte__metadata_integers(f, field_names, value, FIELDS, err));
     return wte__metadata_add(f, "shared_classifier", s->shared ? "1" : "0", err);
 }
 

@@ -121,20 +121,12 @@ static wte_status add_parameter(reader *r, const parameter *p)
     return wte__entry_add(r->f, &e, shape, r->err);
 }
 
-/* Fields as texts, which live in the part's header. */
 static wte_status add_metadata(reader *r)
 {
-    const size_t room = 16, all = FIELDS * room;
-    wte__part *part = &r->f->parts[0];
-    part->header = wte__alloc_zeroed(r->f->allocator, all + 1);
-    if (!part->header) return wte__no_memory(r->err, all + 1, part->path);
-    part->header_bytes = all;
-    for (uint32_t i = VERSION; i < FIELDS; i++) {
-        char *text = part->header + i * room;
-        snprintf(text, room, "%u", r->field[i]);
-        WTE_TRY(wte__metadata_add(r->f, field_names[i], text, r->err));
-    }
-    return WTE_OK;
+    int64_t value[FIELDS];
+    for (uint32_t i = 0; i < FIELDS; i++) value[i] = r->field[i];
+    return wte__metadata_integers(r->f, field_names + VERSION, value + VERSION, FIELDS - VERSION,
+                                  r->err);
 }
 
 wte_status wte__llmc_read(wte_file *f, wte_error *err)
