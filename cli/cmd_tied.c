@@ -149,6 +149,19 @@ static void json_table(cli_json *j, const char *key, const wte_model_table *t)
     cli_json_close(j);
 }
 
+/* [row, col], or null. */
+static void json_place(cli_json *j, const char *key, bool known, uint64_t row, uint64_t col)
+{
+    if (!known) {
+        cli_json_null(j, key);
+        return;
+    }
+    cli_json_line(j, key);
+    cli_json_unsigned(j, NULL, row);
+    cli_json_unsigned(j, NULL, col);
+    cli_json_close(j);
+}
+
 static void json_difference(cli_json *j, const wte_tie *t)
 {
     cli_json_unsigned(j, "rows_different", t->rows_different);
@@ -157,14 +170,10 @@ static void json_difference(cli_json *j, const wte_tie *t)
     else
         cli_json_unsigned(j, "first_different", t->first_different);
     cli_json_f64(j, "max_difference", t->max_difference);
-    if (t->rows_different == 0 || isnan(t->max_difference)) {
-        cli_json_null(j, "max_at");
-        return;
-    }
-    cli_json_line(j, "max_at");
-    cli_json_unsigned(j, NULL, t->max_row);
-    cli_json_unsigned(j, NULL, t->max_col);
-    cli_json_close(j);
+    json_place(j, "max_at", t->rows_different > 0 && !isnan(t->max_difference), t->max_row,
+               t->max_col);
+    cli_json_unsigned(j, "nan", t->n_nan);
+    json_place(j, "nan_at", t->n_nan > 0, t->nan_row, t->nan_col);
 }
 
 static void json_flag(cli_json *j, const wte_model_config *config, const wte_tie *t)

@@ -343,7 +343,11 @@ static void nan_is_handled_as_documented(void **state)
     head[0] = 0; /* NaN against a number */
     wte_tie t = verdict(llama_tied, list, 2);
     assert_int_equal(t.verdict, WTE_TIE_INDEPENDENT);
-    assert_true(isinf(t.max_difference));
+    assert_true(t.max_difference == 0);
+    assert_int_equal(t.n_nan, 1);
+    assert_non_null(strstr(t.why,
+                           "differ, the first is row 0; 1 element is NaN in one table alone, "
+                           "the first at [0, 0]"));
     uint32_t payload = 0x7fc00001;
     memcpy(&head[0], &payload, 4); /* another NaN: the bytes differ, the distance is 0 */
     t = verdict(llama_tied, list, 2);

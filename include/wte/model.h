@@ -264,12 +264,13 @@ typedef struct wte_tie {
     uint64_t wasted_bytes;               /* equal bytes / equal values: size of the second copy */
     uint64_t rows_different;             /* independent: of the rows both have */
     uint64_t first_different;            /* row; WTE_NO_INDEX when none */
-    double
-        max_difference; /* largest |input - head|; NaN-against-number counts as infinity; NaN:
-                           no difference can be told (widths differ, types that do not convert) */
+    double max_difference; /* largest |input - head| where both are numbers; NaN: not comparable
+                              (widths differ, types that do not convert) */
     uint64_t max_row, max_col;
+    uint64_t n_nan;            /* elements that are NaN in one table alone */
+    uint64_t nan_row, nan_col; /* the first of them */
     /* the experiment: one element of the input table is changed in a private copy-on-write view */
-    bool experiment_ran; /* false: why_not says why */
+    bool experiment_ran; /* false: skip_reason says why */
     bool head_changed;   /* the head, read afterwards, showed the change */
     uint64_t experiment_row, experiment_col;
     double before, after;           /* the element of the input table */

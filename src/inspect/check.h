@@ -129,6 +129,8 @@ bool wte__check_is_reserved(const wte__checking *k, uint64_t row); /* "unused", 
 const char *wte__check_table_name(const wte__checking *k);         /* safe, in the arena's memory */
 
 /* check_repair.c: commands, in the report's memory; NULL = out of memory. */
+/* False without a config, and when it is metadata of the weights: GGUF, llama2.c, llm.c. */
+bool wte__check_has_json_config(const wte__checking *k);
 const char *wte__repair_config(wte__checking *k, const char *key, const char *value);
 /* python on the loaded model, or on the file where that is no model; `change` works on w, its input
  * table */

@@ -112,10 +112,18 @@ const char *wte__repair_shell(wte__checking *k, const char *fmt, ...)
     return none ? "" : text;
 }
 
+bool wte__check_has_json_config(const wte__checking *k)
+{
+    const char *path;
+    for (uint32_t i = 0; k->file && (path = wte_file_shard_path(k->file, i)); i++)
+        if (strcmp(k->config->path, path) == 0) return false;
+    return k->config->path[0] != '\0';
+}
+
 const char *wte__repair_config(wte__checking *k, const char *key, const char *value)
 {
     char beside[WTE_LIMIT_PATH + 8];
-    if (!k->config->path[0]) return "";
+    if (!wte__check_has_json_config(k)) return "";
     const char *path = wte__repair_word(k, k->config->path);
     snprintf(beside, sizeof beside, "%s.new", k->config->path);
     const char *made = path ? wte__repair_word(k, beside) : NULL;

@@ -104,8 +104,8 @@ static wte_status check_conflict(wte__checking *k)
 static wte_status check_absent(wte__checking *k, const char *key)
 {
     const wte_model_config *c = k->config;
-    /* a model without a head has nothing to tie, and a params.json has no such flag */
-    if (!c->path[0] || c->tie_decided || k->tie.verdict == WTE_TIE_HEADLESS ||
+    /* a model without a head has nothing to tie; only a config.json has the flag */
+    if (!wte__check_has_json_config(k) || c->tie_decided || k->tie.verdict == WTE_TIE_HEADLESS ||
         wte__config_is_params(c))
         return WTE_OK;
     const bool loads = k->tie.tied || !k->head || head_loads(k);

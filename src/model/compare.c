@@ -34,15 +34,14 @@ struct compare {
 
 static void none(wte__difference *d)
 {
-    wte__difference empty = { 0, WTE_NO_INDEX, 0, 0, 0 };
+    wte__difference empty = { .first = WTE_NO_INDEX };
     *d = empty;
 }
 
-/* |a - b|: NaN against NaN is 0, NaN against a number infinite, equal infinities 0. */
+/* |a - b|: NaN against NaN is 0, equal infinities 0. */
 static double distance(double a, double b)
 {
-    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : (double)INFINITY;
-    return a == b ? 0 : fabs(a - b);
+    return a == b || (isnan(a) && isnan(b)) ? 0 : fabs(a - b);
 }
 
 /* One row whose bytes may differ. True when a value differs; keeps the largest difference. */
@@ -58,8 +57,12 @@ static bool compare_row(const struct compare *c, const void *va, const void *vb,
         bool ok = wte_convert(c->a->dtype, a + at * size_a, WTE_F64, x, n, NULL, NULL) == WTE_OK &&
                   wte_convert(c->b->dtype, b + at * size_b, WTE_F64, y, n, NULL, NULL) == WTE_OK;
         for (size_t i = 0; ok && i < n; i++) {
-            double d = distance(x[i], y[i]);
-            differs |= d > 0;
+            const double d = distance(x[i], y[i]);
+            differs |= !(d == 0);
+            if (isnan(d) && found->n_nan++ == 0) {
+                found->nan_row = row;
+                found->nan_col = at + i;
+            }
             if (d > found->max) {
                 found->max = d;
                 found->max_row = row;
@@ -102,6 +105,11 @@ static void join(wte__difference *all, const wte__difference *one)
         all->max_row = one->max_row;
         all->max_col = one->max_col;
     }
+    if (all->n_nan == 0 && one->n_nan) {
+        all->nan_row = one->nan_row;
+        all->nan_col = one->nan_col;
+    }
+    all->n_nan += one->n_nan;
 }
 
 static bool report(const wte_progress *progress, uint64_t done, uint64_t total)

@@ -140,6 +140,16 @@ static bool is_static(const struct wte__find *f)
            wte__quant_is(said->architecture, "StaticModel");
 }
 
+/* Why positions are those of patches or frames, or NULL: of tokens. GGUF has those of images under
+ * `v.` and of sounds under `a.`. */
+static const char *not_of_tokens(const struct wte__find *f, const wte__name *name,
+                                 const struct wte__scored *s)
+{
+    if (f->gguf && s->name_bytes > 2 && memcmp(s->name, "v.", 2) == 0) return "in the vision part";
+    if (f->gguf && s->name_bytes > 2 && memcmp(s->name, "a.", 2) == 0) return "in the audio part";
+    return name->outside;
+}
+
 static wte_status judge_named(struct wte__find *f, const wte__name *name, struct wte__scored *s,
                               bool is_matrix, bool usable)
 {
@@ -156,6 +166,8 @@ static wte_status judge_named(struct wte__find *f, const wte__name *name, struct
     s->weak = (rule->flags & WTE__RULE_WEAK) && !f->gguf;
     s->pair = rule->flags & WTE__RULE_PAIR;
     if (s->map && f->mapping == WTE_NO_INDEX) s->map = false;
+    if (s->kind == WTE_KIND_POSITIONS && (s->outside = not_of_tokens(f, name, s)) != NULL)
+        s->kind = WTE_KIND_OTHER;
     if (s->role == WTE_ROLE_OTHER) return wte__find_add(f, s);
     s->outside = name->outside;
     if (f->gguf && rule->kind == WTE_KIND_HEAD && !is_gguf_head(s))

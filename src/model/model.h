@@ -186,8 +186,10 @@ wte_status wte__model_view(wte_model *m, unsigned slot, const wte__view_want *wa
 typedef struct wte__difference {
     uint64_t rows;  /* rows that differ */
     uint64_t first; /* WTE_NO_INDEX when none */
-    double max;     /* NaN when the types have no numbers to subtract */
+    double max;     /* of pairs of numbers; NaN when the types have no numbers to subtract */
     uint64_t max_row, max_col;
+    uint64_t n_nan; /* pairs of which one alone is NaN */
+    uint64_t nan_row, nan_col;
 } wte__difference;
 wte_status wte__rows_compare(const wte_row_source *a, const wte_row_source *b, uint64_t rows,
                              const wte_tie_options *opt, wte__difference *out, wte_error *err);

@@ -229,6 +229,7 @@ static const struct {
     { "visual", "in the vision part" },
     { "vision", "in the vision part" },
     { "image_encoder", "in the vision part" },
+    { "image_tower", "in the vision part" },
     { "embed_vision", "in the vision part" },
     { "qformer", "in the query transformer" },
     { "audio_tower", "in the audio part" },

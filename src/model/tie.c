@@ -305,6 +305,16 @@ static void judge_different(const wte_model *m, wte_tie *t, uint64_t shared)
                  (t->input_rows > shared ? t->input_rows : t->head_rows) - 1,
                  t->input_rows > shared ? "input" : "head");
     const char *lies = t->flag_agrees ? "" : "; the flag says tied, and lies";
+    char largest[96] = "", nan[96] = "";
+    if (t->max_difference > 0)
+        snprintf(largest, sizeof largest,
+                 ", the largest difference %.9g at [%" PRIu64 ", %" PRIu64 "]", t->max_difference,
+                 t->max_row, t->max_col);
+    if (t->n_nan)
+        snprintf(nan, sizeof nan,
+                 "; %" PRIu64 " element%s NaN in one table alone, the first at [%" PRIu64
+                 ", %" PRIu64 "]",
+                 t->n_nan, t->n_nan == 1 ? " is" : "s are", t->nan_row, t->nan_col);
     if (t->rows_different == 0)
         say(t, "two tables of different height; the %" PRIu64 " rows they share are equal%s",
             shared, only);
@@ -315,11 +325,8 @@ static void judge_different(const wte_model *m, wte_tie *t, uint64_t shared)
             t->rows_different, shared, t->first_different, wte_dtype_name(m->input.dtype),
             wte_dtype_name(m->head.dtype), only, lies);
     else
-        say(t,
-            "%" PRIu64 " of %" PRIu64 " rows differ, the first is row %" PRIu64
-            ", the largest difference %.9g at [%" PRIu64 ", %" PRIu64 "]%s%s",
-            t->rows_different, shared, t->first_different, t->max_difference, t->max_row,
-            t->max_col, only, lies);
+        say(t, "%" PRIu64 " of %" PRIu64 " rows differ, the first is row %" PRIu64 "%s%s%s%s",
+            t->rows_different, shared, t->first_different, largest, nan, only, lies);
 }
 
 static wte_status judge(const wte_model *m, const wte_tie_options *opt, wte_tie *t, wte_error *err)
@@ -355,6 +362,9 @@ static wte_status judge(const wte_model *m, const wte_tie_options *opt, wte_tie 
     t->max_difference = d.max;
     t->max_row = d.max_row;
     t->max_col = d.max_col;
+    t->n_nan = d.n_nan;
+    t->nan_row = d.nan_row;
+    t->nan_col = d.nan_col;
     if (d.rows != 0 || t->input_rows != t->head_rows) {
         judge_different(m, t, shared);
         return WTE_OK;
