@@ -51,11 +51,13 @@ typedef enum wte_token_kind {
  *  (docs/formats.md). An empty file is passed over. In a directory all but tokenizer.json are
  *  read with added_tokens.json, tokenizer_config.json and config.json: classes of tokenizers that
  *  give tokens other ids than their places do so here. E_UNSUPPORTED where that is not known.
- *  E_NOT_FOUND when a directory has none, E_FORMAT when it has an empty one alone; E_FORMAT with
- * err->where = byte offset (two texts for one id, JSON that is none, an empty file); E_LIMIT for
- * ids, holes or sizes past docs/limits.md. A text may have two ids: both keep it, and find gives
- * the one of the model's own vocabulary. cost  one pass over the file, which stays in memory; 16
- * bytes an id, some 60 a token */
+ *  A text may have two ids: both keep it, and find gives the one of the model's own vocabulary.
+ *
+ *  returns  E_NOT_FOUND when a directory has none, E_FORMAT when it has an empty one alone;
+ *           E_FORMAT with err->where = byte offset (two texts for one id, invalid JSON, an empty
+ *           file); E_LIMIT for ids, holes or sizes past docs/limits.md
+ *  cost     one pass over the file, which stays in memory; 16 bytes an id, some 60 a token
+ */
 WTE_API WTE_MUST_CHECK wte_status wte_vocab_open(const char *path, const wte_vocab_options *opt,
                                                  wte_vocab **out, wte_error *err);
 /** The same from bytes in memory, which are copied. */

@@ -1,7 +1,8 @@
 /* Draft heads (EAGLE-3 and kin): heads of some of the target's tokens alone, and the tensors that
  * say of which. d2t has a number for each row of the head: an offset (token = row + d2t[row]) or
  * the token itself. t2d has one for each token: whether the head has it, or in which row. Which of
- * the readings holds is decided by what each would mean, never by the name. */
+ * the readings holds is decided by what each would mean; only where both would do and there is no
+ * t2d does a name that says "token_id" decide for ids. */
 #include <inttypes.h>
 #include <string.h>
 
