@@ -145,6 +145,8 @@ __attribute__((format(printf, 2, 3))) const char *wte__repair_shell(wte__checkin
 const char *wte__repair_length(wte__checking *k, const wte_tensor *t, uint64_t length);
 /* the files are wrong in themselves: get them again */
 const char *wte__repair_fetch(wte__checking *k);
+/* the same for the path of a model that is not open */
+const char *wte__repair_fetch_path(wte__checking *k, const char *path);
 /* merge an adapter in a folder into the model, resized to `rows` (0 = as it is), as untied */
 const char *wte__repair_merge(wte__checking *k, const char *adapter, uint64_t rows);
 /* A path, or the name of a tensor, as one word of a shell that stands for its very bytes, safe for

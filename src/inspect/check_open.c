@@ -109,23 +109,6 @@ static wte_status tell_metadata(told *t, const char *path, wte_file_options *opt
     return status;
 }
 
-/* wte__repair_fetch for a model that is not open. */
-static const char *fetch(wte__checking *k, const char *path)
-{
-    char folder[WTE_LIMIT_PATH];
-    bool is_folder = false;
-    size_t n = strlen(path);
-    if (wte__path_folder(path, &is_folder, NULL) != WTE_OK || !is_folder)
-        n = (size_t)(wte__path_base(path) - path);
-    while (n > 1 && path[n - 1] == '/') n--;
-    snprintf(folder, sizeof folder, "%.*s", n ? (int)n : 1, n ? path : ".");
-    const char *word = wte__repair_word(k, folder);
-    return word
-               ? wte__repair_shell(
-                     k, "huggingface-cli download REPOSITORY --local-dir %s --force-download", word)
-               : NULL;
-}
-
 wte_status wte_check_unopened(const char *path, const wte_model_options *model,
                               const wte_allocator *allocator, wte_check **out, wte_error *err)
 {
@@ -151,7 +134,7 @@ wte_status wte_check_unopened(const char *path, const wte_model_options *model,
     k.report->allocator = allocator;
     k.report->glitch_indicator = "";
     wte__arena_init(&k.report->arena, allocator);
-    t.repair = fetch(&k, path);
+    t.repair = wte__repair_fetch_path(&k, path);
     wte_status status = t.repair ? WTE_OK : wte__no_memory(err, strlen(path), "a repair");
     const wte_status opened = status == WTE_OK ? wte_model_open(path, &opt, &m, &why) : WTE_OK;
     if (status == WTE_OK && opened == WTE_OK)

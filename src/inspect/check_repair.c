@@ -164,8 +164,8 @@ static void folder_of(char folder[WTE_LIMIT_PATH], const char *path)
 {
     snprintf(folder, WTE_LIMIT_PATH, "%s", path);
     size_t n = strlen(folder);
-    wte__path_kind kind; /* it was opened, so it is there */
-    if (wte__path_look(folder, &kind, NULL, NULL) == WTE_OK && kind == WTE__PATH_FILE)
+    bool is_folder = false;
+    if (wte__path_folder(folder, &is_folder, NULL) != WTE_OK || !is_folder)
         n = (size_t)(wte__path_base(folder) - folder);
     while (n > 1 && folder[n - 1] == '/') n--;
     folder[n] = '\0';
@@ -237,14 +237,19 @@ const char *wte__repair_model(wte__checking *k, const char *change, ...)
     return made;
 }
 
-const char *wte__repair_fetch(wte__checking *k)
+const char *wte__repair_fetch_path(wte__checking *k, const char *path)
 {
     char folder[WTE_LIMIT_PATH];
-    folder_of(folder, wte_model_path(k->m));
+    folder_of(folder, path);
     const char *word = wte__repair_word(k, folder);
     if (!word) return NULL;
     return wte__repair_shell(
         k, "huggingface-cli download REPOSITORY --local-dir %s --force-download", word);
+}
+
+const char *wte__repair_fetch(wte__checking *k)
+{
+    return wte__repair_fetch_path(k, wte_model_path(k->m));
 }
 
 const char *wte__repair_length(wte__checking *k, const wte_tensor *t, uint64_t length)
