@@ -85,8 +85,9 @@ put("spacy/vocab/strings.json", [])
 # a stored copy of the head in GGUF; positions of an image model
 def gguf_table(name, rows): return name, [4, len(rows)], 0, f32(rows)
 def text(key, value): return key, 8, gguf_text(value)
+def number(key, value): return key, 4, struct.pack("<I", value)
 both = [gguf_table("token_embd.weight", whole), gguf_table("output.weight", whole)]
-gguf("copy.gguf", both, [text("general.architecture", "phi2"), ("phi2.embedding_length", 4, struct.pack("<I", 4)), ("phi2.vocab_size", 4, struct.pack("<I", 13))])
+gguf("copy.gguf", both, [text("general.architecture", "phi2"), number("phi2.embedding_length", 4), number("phi2.vocab_size", 13)])
 gguf("mmproj.gguf", [gguf_table("v.position_embd.weight", table(16, 4)), gguf_table("mm.0.weight", whole)],
      [text("general.architecture", "clip"), text("general.type", "mmproj")])
 siglip = {"model_type": "siglip", "architectures": ["SiglipModel"], "text_config": {"model_type": "siglip_text_model", "vocab_size": 12, "hidden_size": 4}}
