@@ -89,10 +89,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_memory_init(&m);
     opt.allocator = &m.allocator;
     static const wte_vocab_source sources[] = {
-        WTE_VOCAB_TOKENIZER_JSON, WTE_VOCAB_JSON,  WTE_VOCAB_TXT,
-        WTE_VOCAB_TEKKEN,         WTE_VOCAB_WORDS, WTE_VOCAB_SPACY
+        WTE_VOCAB_TOKENIZER_JSON, WTE_VOCAB_JSON,  WTE_VOCAB_TXT,     WTE_VOCAB_TEKKEN,
+        WTE_VOCAB_WORDS,          WTE_VOCAB_SPACY, WTE_VOCAB_METADATA
     };
-    const wte_vocab_source source = sources[data[0] % 6];
+    const wte_vocab_source source = sources[data[0] % 7];
     wte_status status = wte_vocab_open_memory(data + 1, size - 1, "f", source, &opt, &v, &err);
     HOLDS((status == WTE_OK) == (v != NULL));
     if (v)

@@ -36,4 +36,6 @@ def seeds_vocab():
     yield "tekken_specials", TEKKEN + json.dumps({"config": config, "vocab": ranks, "special_tokens": special}).encode()
     yield "counted", LINES + b"the 12\nb c 7\n"
     yield "words", b"\x04" + json.dumps({"vocab": ["a", "b c"], "stop_words": []}).encode()
+    yield "metadata", b"\x06count\tword\r\n3\tking\n2\told man\n1\n"
+    yield "metadata_one_column", b"\x06king\nqueen\n"
     yield "keys", b"\x05\x82\xcf" + bytes(range(1, 9)) + b"\x01\xcd\x01\x90\x00"

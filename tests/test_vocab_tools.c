@@ -169,11 +169,44 @@ static void words_of_sentence_transformers(void **state)
     refused(WTE_E_FORMAT, 14, "not valid JSON");
 }
 
+static void lines_of_metadata_name_rows(void **state)
+{
+    (void)state;
+    static const char name[] = "metadata.tsv";
+    put(name, "word\nking\r\nold man\n"); /* one column has no title */
+    wte_vocab *v = open_folder();
+    assert_int_equal(wte_vocab_source_of(v), WTE_VOCAB_METADATA);
+    assert_int_equal(wte_vocab_size(v), 3);
+    has(v, 0, "word", WTE_TOKEN_NORMAL);
+    has(v, 1, "king", WTE_TOKEN_NORMAL);
+    has(v, 2, "old man", WTE_TOKEN_NORMAL);
+    wte_vocab_free(v);
+    put(name, "count\tWord\tlabels\r\n3\tking\tx\r\n2\told man\ty\n1\n");
+    v = open_folder();
+    assert_int_equal(wte_vocab_size(v), 3);
+    has(v, 0, "king", WTE_TOKEN_NORMAL);
+    has(v, 1, "old man", WTE_TOKEN_NORMAL);
+    has(v, 2, "", WTE_TOKEN_NORMAL); /* a line of fewer fields */
+    wte_vocab_free(v);
+    put(name, "a\tb\nking\t1\nman\t2"); /* no title is known: the first column */
+    v = open_folder();
+    assert_int_equal(wte_vocab_size(v), 2);
+    has(v, 1, "man", WTE_TOKEN_NORMAL);
+    wte_vocab_free(v);
+    put(name, "a\tb\nking\t\xff\n");
+    refused(WTE_E_FORMAT, 9, "not valid UTF-8");
+    put(name, "a\tb\n");
+    refused(WTE_E_FORMAT, 0, "holds no tokens");
+    put(name, "");
+    refused(WTE_E_FORMAT, WTE_NO_INDEX, "metadata.tsv is empty");
+}
+
 static const struct CMUnitTest tests[] = {
     IN_FOLDER("tekken.json begins with its special tokens", tekken_begins_with_its_specials),
     IN_FOLDER("broken tekken.json files are refused", broken_tekken_files_are_refused),
     IN_FOLDER("rows of spaCy have names", rows_of_spacy_have_names),
     IN_FOLDER("words of sentence-transformers", words_of_sentence_transformers),
+    IN_FOLDER("lines of metadata.tsv name rows", lines_of_metadata_name_rows),
     IN_FOLDER("tekken.json: every allocation may fail", a_tekken_file_may_run_out_of_memory),
 };
 TEST_MAIN(tests)

@@ -25,8 +25,9 @@ typedef enum wte_vocab_source {
     WTE_VOCAB_TOKENS = 4,         /* listed by a file of tensors: GGUF, word vectors */
     WTE_VOCAB_PIECES = 5,         /* tokenizer.model, spiece.model: sentencepiece */
     WTE_VOCAB_TEKKEN = 6,         /* tekken.json: Mistral */
-    WTE_VOCAB_WORDS = 7, /* whitespacetokenizer_config.json: words of sentence-transformers */
-    WTE_VOCAB_SPACY = 8  /* key2row and strings.json of spaCy: names of rows */
+    WTE_VOCAB_WORDS = 7,   /* whitespacetokenizer_config.json: words of sentence-transformers */
+    WTE_VOCAB_SPACY = 8,   /* key2row and strings.json of spaCy: names of rows */
+    WTE_VOCAB_METADATA = 9 /* metadata.tsv of TensorFlow's projector: a line for each row */
 } wte_vocab_source;
 
 /** How the texts are spelled in the file. */

@@ -31,6 +31,7 @@ static const char *const side_names[] = {
     "key2row",
     "strings.json",
     "whitespacetokenizer_config.json",
+    "metadata.tsv",
 };
 
 wte_file_use wte_model_file_use(const char *name)

@@ -118,6 +118,21 @@ static wte_status read_vocab(wte_model *m, const wte__resolved_path *p, uint64_t
     return WTE_OK;
 }
 
+/* A metadata.tsv has a line for each row: with another count it names none, rather than others. */
+static void drop_other_metadata(wte_model *m)
+{
+    char shown[WTE__NAME_SHOWN];
+    if (!m->vocab || wte_vocab_source_of(m->vocab) != WTE_VOCAB_METADATA || !m->has_input) return;
+    const uint64_t lines = wte_vocab_count(m->vocab);
+    if (lines == m->input.rows) return;
+    snprintf(m->vocab_problem, sizeof m->vocab_problem,
+             "%s: %" PRIu64 " lines of tokens, but the table has %" PRIu64
+             " rows (the first line is a title only where there are several columns)",
+             wte__show_path(shown, wte_vocab_path(m->vocab)), lines, m->input.rows);
+    wte_vocab_free(m->vocab);
+    m->vocab = NULL;
+}
+
 /* A write of several files that a kill has interrupted is finished before they are read. A path
  * that cannot be looked at is reported by what opens it. */
 static wte_status finish_writes(const char *path, wte_error *err)
@@ -164,6 +179,7 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     m->said.embedding = m->config.said.embedding_size;
     if (!opt->without_vocab) WTE_TRY(read_vocab(m, &p, opt->max_vocab_bytes, err));
     WTE_TRY(wte__model_find(m, opt, err));
+    drop_other_metadata(m);
     if (!m->has_input) return WTE_OK;
     return wte__embed_scale_finish(&m->config, m->input.dtype, m->input.dim, &m->arena, err);
 }

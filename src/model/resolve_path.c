@@ -28,6 +28,8 @@ enum {
     PIPELINE,
     SPACY_VECTORS,
     SPACY_KEYS,
+    TENSORS_TSV,
+    VECTORS_TSV,
     N_KNOWN
 };
 static const char *const known_names[N_KNOWN] = {
@@ -42,6 +44,8 @@ static const char *const known_names[N_KNOWN] = {
     [MISTRAL_INDEX] = "consolidated.safetensors.index.json",
     [SPACY_VECTORS] = "vectors",
     [SPACY_KEYS] = "key2row",
+    [TENSORS_TSV] = "tensors.tsv",
+    [VECTORS_TSV] = "vectors.tsv",
 };
 /* Endings of files that are taken when there is one of them alone. */
 static const char *const alone_endings[] = { ".npy",  ".npz", ".pt",     ".pth",
@@ -233,6 +237,8 @@ static const char *weights_in(const struct listing *l, const char *dir, wte_stat
         *status = several(dir, l->gguf, "GGUF models", l->first_gguf, l->second_gguf, err);
     if (l->gguf || l->alone > 1) return NULL;
     if (l->alone) return l->first_alone;
+    for (size_t i = TENSORS_TSV; i <= VECTORS_TSV; i++)
+        if (l->known[i]) return known_names[i];
     return l->first_foreign[0] ? l->first_foreign : NULL;
 }
 

@@ -2,6 +2,8 @@
  * pass and collects tokens; what they mean together is build.c's affair. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -262,12 +264,27 @@ static uint64_t first_bad(wte__bytes text)
     return text.size;
 }
 
-wte_status wte__vocab_read_lines(wte__vocab_reader *r)
+/* Field number `column` of a line, between tabs; empty where the line has fewer. */
+static wte__bytes field_of(wte__bytes line, size_t column)
+{
+    const uint8_t *end = line.data + line.size, *tab;
+    for (; column; column--) {
+        tab = memchr(line.data, '\t', (size_t)(end - line.data));
+        if (!tab) return (wte__bytes){ end, 0 };
+        line.data = tab + 1;
+    }
+    tab = memchr(line.data, '\t', (size_t)(end - line.data));
+    line.size = (uint64_t)((tab ? tab : end) - line.data);
+    return line;
+}
+
+/* One token a line from byte `at`: the whole line, or one of its fields. */
+static wte_status read_lines(wte__vocab_reader *r, uint64_t at, bool fields, size_t column)
 {
     const uint8_t *data = (const uint8_t *)r->v->data[0];
     uint64_t size = r->v->data_bytes[0], next;
     wte__vocab_token token = { .kind = WTE_TOKEN_NORMAL, .in_model = true };
-    for (uint64_t at = 0; at < size; at = next) {
+    for (; at < size; at = next) {
         const uint8_t *end = memchr(data + at, '\n', (size_t)(size - at));
         wte__bytes line = { data + at, end ? (uint64_t)(end - data) - at : size - at };
         next = at + line.size + (end != NULL);
@@ -281,9 +298,42 @@ wte_status wte__vocab_read_lines(wte__vocab_reader *r)
             return wte__fail(r->err, WTE_E_LIMIT, at, "%s: more than %u lines", r->name[0],
                              WTE_LIMIT_VOCAB_IDS);
         token.at = at;
-        token.text = line;
+        token.text = fields ? field_of(line, column) : line;
         WTE_TRY(wte__vocab_add(r, &token));
         token.id++;
     }
     return WTE_OK;
+}
+
+wte_status wte__vocab_read_lines(wte__vocab_reader *r)
+{
+    return read_lines(r, 0, false, 0);
+}
+
+static bool is_label(wte__bytes title)
+{
+    static const char *const labels[] = { "label", "word", "token", "name", "text" };
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        if (title.size == strlen(labels[i]) &&
+            strncasecmp((const char *)title.data, labels[i], (size_t)title.size) == 0)
+            return true;
+    return false;
+}
+
+/* The first line is a title where there are several columns, as in TensorFlow's projector; texts
+ * are in the column called label, word, ..., or in the first. */
+wte_status wte__vocab_read_metadata(wte__vocab_reader *r)
+{
+    const uint8_t *data = (const uint8_t *)r->v->data[0];
+    const uint64_t size = r->v->data_bytes[0];
+    const uint8_t *end = memchr(data, '\n', (size_t)size);
+    wte__bytes title = { data, end ? (uint64_t)(end - data) : size };
+    if (!memchr(data, '\t', (size_t)title.size)) return wte__vocab_read_lines(r);
+    const uint64_t first = title.size + (end != NULL);
+    if (title.data[title.size - 1] == '\r') title.size--;
+    size_t column = 0, columns = 1;
+    for (uint64_t i = 0; i < title.size; i++) columns += title.data[i] == '\t';
+    for (size_t i = columns; i-- > 0;)
+        if (is_label(field_of(title, i))) column = i;
+    return read_lines(r, first, true, column);
 }

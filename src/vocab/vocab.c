@@ -24,7 +24,8 @@ static const char *const file_names[] = { "tokenizer.json",
                                           "sentencepiece.bpe.model",
                                           "prophetnet.tokenizer",
                                           "whitespacetokenizer_config.json",
-                                          "key2row" };
+                                          "key2row",
+                                          "metadata.tsv" };
 #define N_FILE_NAMES (sizeof file_names / sizeof file_names[0])
 
 wte_status wte__vocab_create(const wte_vocab_options *o, const char *path, wte_vocab_source source,
@@ -74,6 +75,7 @@ static wte_status read_main(wte__vocab_reader *r, const wte__vocab_side *side)
     case WTE_VOCAB_TEKKEN: return wte__vocab_read_tekken(r);
     case WTE_VOCAB_WORDS: return wte__vocab_read_words(r);
     case WTE_VOCAB_SPACY: return wte__vocab_read_spacy(r);
+    case WTE_VOCAB_METADATA: return wte__vocab_read_metadata(r);
     case WTE_VOCAB_JSON: return wte__vocab_read_map(r, WTE__VOCAB_MAIN, false);
     default: return wte__vocab_read_tokenizer(r);
     }
@@ -121,6 +123,7 @@ static wte_vocab_source source_by_content(const wte_vocab *v)
     if (strcmp(wte__path_base(v->path), "key2row") == 0) return WTE_VOCAB_SPACY;
     if (strcmp(wte__path_base(v->path), "whitespacetokenizer_config.json") == 0)
         return WTE_VOCAB_WORDS;
+    if (strcmp(wte__path_base(v->path), "metadata.tsv") == 0) return WTE_VOCAB_METADATA;
     bool named_json = n >= 5 && strcmp(v->path + n - 5, ".json") == 0;
     bool named_model = (n >= 6 && strcmp(v->path + n - 6, ".model") == 0) ||
                        strcmp(wte__path_base(v->path), "prophetnet.tokenizer") == 0;
@@ -187,7 +190,7 @@ static wte_status load_sides(wte_vocab *v, const wte_vocab_options *o, const cha
 {
     if (v->source == WTE_VOCAB_SPACY) return load_side(v, o, dir, WTE__VOCAB_STRINGS, sides, err);
     if (v->source == WTE_VOCAB_TOKENIZER_JSON || v->source == WTE_VOCAB_TEKKEN ||
-        v->source == WTE_VOCAB_WORDS)
+        v->source == WTE_VOCAB_WORDS || v->source == WTE_VOCAB_METADATA)
         return WTE_OK;
     WTE_TRY(load_side(v, o, dir, WTE__VOCAB_ADDED, sides, err));
     WTE_TRY(load_side(v, o, dir, WTE__VOCAB_CONFIG, sides, err));
@@ -247,7 +250,8 @@ wte_status wte_vocab_open_memory(const void *data, uint64_t bytes, const char *n
     WTE_TRY(wte__need(name, "wte_vocab_open_memory: name", err));
     if (bytes) WTE_TRY(wte__need(data, "wte_vocab_open_memory: data", err));
     WTE_TRY(wte__vocab_options_take(&o, opt, err));
-    if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_SPACY || source == WTE_VOCAB_TOKENS)
+    if (source < WTE_VOCAB_TOKENIZER_JSON || source > WTE_VOCAB_METADATA ||
+        source == WTE_VOCAB_TOKENS)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "no vocabulary source is numbered %d",
                          (int)source);
     if (bytes > o.max_bytes)

@@ -103,6 +103,7 @@ wte_status wte__vocab_read_tekken(wte__vocab_reader *r);
 /* folders.c: the same of spaCy's key2row, and of a list of words of sentence-transformers. */
 wte_status wte__vocab_read_spacy(wte__vocab_reader *r);
 wte_status wte__vocab_read_words(wte__vocab_reader *r);
+wte_status wte__vocab_read_metadata(wte__vocab_reader *r);
 /* "NAME: line L column C (byte at): what" */
 wte_status wte__vocab_refuse(const wte__vocab_reader *r, uint8_t file, uint64_t at,
                              const char *what);
