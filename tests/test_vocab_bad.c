@@ -213,7 +213,7 @@ static void what_is_not_there_is_said(void **state)
     assert_fails(wte_vocab_open(longest, NULL, &v, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,
                  "path longer than 4095 bytes");
     assert_fails(wte_vocab_open_memory("a", 1, "t", (wte_vocab_source)10, NULL, &v, &err), err,
-                 WTE_E_ARGUMENT, WTE_NO_INDEX, "no vocabulary source is numbered 9");
+                 WTE_E_ARGUMENT, WTE_NO_INDEX, "no vocabulary source is numbered 10");
     test_scratch_remove(dir);
 }
 

@@ -76,6 +76,11 @@
  * (recommenders), but none with texts; memory is 16 bytes an id, so a hostile id costs at most this
  * times 16. */
 #define WTE_LIMIT_VOCAB_IDS 16777216u
+/* Tokens that a class of tokenizers adds to the pieces of its file: T5 has 100, UL2 a few hundred.
+ */
+#define WTE_LIMIT_VOCAB_OWN 4096u
+/* Special tokens of tekken.json: Mistral's files have 1000. */
+#define WTE_LIMIT_TEKKEN_SPECIALS 65536u
 /* Ids without a token below the largest id: added tokens sit some thousands past the vocabulary at
  * most. Beyond this (16 MiB of entries) the file's own size no longer justifies the memory. */
 #define WTE_LIMIT_VOCAB_HOLES 1048576u

@@ -10,10 +10,6 @@
 #include "base/file.h"
 #include "vocab/languages.h"
 
-/* No model has more tokens than this between its pieces and its own; a count from a file is not
- * believed beyond it. */
-#define OWN_TOKENS_MAX 4096u
-
 typedef struct layout {
     const char *classes;     /* with a space after each, "Tokenizer" left out */
     const char *model_types; /* of config.json, where no class is named; the same form */
@@ -228,10 +224,10 @@ static wte_status lay_out_t5(wte__vocab_reader *r, uint64_t extra)
 
 static wte_status check_own(const wte__vocab_reader *r, const char *key, uint64_t n)
 {
-    if (n <= OWN_TOKENS_MAX) return WTE_OK;
+    if (n <= WTE_LIMIT_VOCAB_OWN) return WTE_OK;
     return wte__fail(r->err, WTE_E_LIMIT, WTE_NO_INDEX,
                      "%s: %s is %" PRIu64 ", but at most %u tokens of a tokenizer's own are made",
-                     r->name[WTE__VOCAB_CONFIG], key, n, OWN_TOKENS_MAX);
+                     r->name[WTE__VOCAB_CONFIG], key, n, WTE_LIMIT_VOCAB_OWN);
 }
 
 static wte_status lay_out_shifted(wte__vocab_reader *r, const layout *l)
@@ -239,7 +235,7 @@ static wte_status lay_out_shifted(wte__vocab_reader *r, const layout *l)
     uint64_t next = l->shift;
     for (size_t i = 0; i < r->n; i++)
         if (r->tokens[i].id + (uint64_t)l->shift >= next) next = r->tokens[i].id + l->shift + 1u;
-    if (next + OWN_TOKENS_MAX > WTE_LIMIT_VOCAB_IDS)
+    if (next + WTE_LIMIT_VOCAB_OWN > WTE_LIMIT_VOCAB_IDS)
         return wte__fail(r->err, WTE_E_LIMIT, WTE_NO_INDEX,
                          "%s: %zu tokens, but with those of its class ids end at %u", r->name[0],
                          r->n, WTE_LIMIT_VOCAB_IDS - 1);
@@ -354,9 +350,9 @@ static wte_status read_dictionary(wte__vocab_reader *r, const char *last, wte__n
         token.text = line;
         token.id = (uint32_t)id;
         first = id++;
-        if (id + OWN_TOKENS_MAX > WTE_LIMIT_VOCAB_IDS)
+        if (id + WTE_LIMIT_VOCAB_OWN > WTE_LIMIT_VOCAB_IDS)
             return wte__fail(r->err, WTE_E_LIMIT, token.at, "%s: more than %u lines", r->name[0],
-                             WTE_LIMIT_VOCAB_IDS - OWN_TOKENS_MAX);
+                             WTE_LIMIT_VOCAB_IDS - WTE_LIMIT_VOCAB_OWN);
         if (!wte__names_add(names, line, &first, &found))
             return wte__no_memory(r->err, id, "token names");
         if (found)

@@ -12,9 +12,6 @@
 #include "base/error.h"
 #include "vocab/vocab.h"
 
-/* Mistral's own files have 1000 of them; a count is not believed beyond this. */
-#define SPECIALS_MAX 65536u
-
 /* What files up to version 7 do not list, in the order of ids. */
 static const char *const early_specials[] = { "<unk>",
                                               "<s>",
@@ -51,6 +48,14 @@ static wte_status refuse(const tekken *t, const char *what)
 {
     if (t->j.kind == WTE__JSON_ERROR) return wte__json_fail(&t->j, t->r->err);
     return wte__json_refuse(&t->j, t->r->err, what);
+}
+
+static wte_status refuse_rank(const tekken *t)
+{
+    char what[64];
+    snprintf(what, sizeof what, "a rank is not a whole number from 0 to %u",
+             WTE_LIMIT_VOCAB_IDS - 1);
+    return refuse(t, what);
 }
 
 static wte_status next_scalar(tekken *t)
@@ -128,7 +133,7 @@ static wte_status read_token(tekken *t, bool special)
         const bool control = wte__json_is(j, "is_control");
         WTE_TRY(next_scalar(t));
         if (is_rank && (!wte__json_u64(j, &rank) || rank >= WTE_LIMIT_VOCAB_IDS))
-            return refuse(t, "a rank is no whole number from 0 to 16777215");
+            return refuse_rank(t);
         if (special && control && j->kind == WTE__JSON_FALSE) token.kind = WTE_TOKEN_ADDED;
         if (!is_text) continue;
         if (j->kind != WTE__JSON_STRING) return refuse(t, "the text of a token is a string");
@@ -227,10 +232,12 @@ wte_status wte__vocab_read_tekken(wte__vocab_reader *r)
                          "%s: it lists no special_tokens, and its version is not one whose special "
                          "tokens are known (v7 and before)",
                          r->name[0]);
-    if (t.specials > SPECIALS_MAX || t.size < t.specials || t.size > WTE_LIMIT_VOCAB_IDS)
+    if (t.specials > WTE_LIMIT_TEKKEN_SPECIALS || t.size < t.specials ||
+        t.size > WTE_LIMIT_VOCAB_IDS)
         return wte__fail(r->err, t.size < t.specials ? WTE_E_FORMAT : WTE_E_LIMIT, 0,
                          "%s: %" PRIu64 " ids and %" PRIu64
                          " special tokens among them, but at most %u and %u are taken",
-                         r->name[0], t.size, t.specials, WTE_LIMIT_VOCAB_IDS, SPECIALS_MAX);
+                         r->name[0], t.size, t.specials, WTE_LIMIT_VOCAB_IDS,
+                         WTE_LIMIT_TEKKEN_SPECIALS);
     return place(&t);
 }

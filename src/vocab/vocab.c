@@ -28,6 +28,11 @@ static const char *const file_names[] = { "tokenizer.json",
                                           "metadata.tsv" };
 #define N_FILE_NAMES (sizeof file_names / sizeof file_names[0])
 
+const char *wte__vocab_file_name(size_t i)
+{
+    return i < N_FILE_NAMES ? file_names[i] : NULL;
+}
+
 wte_status wte__vocab_create(const wte_vocab_options *o, const char *path, wte_vocab_source source,
                              wte_vocab **out, wte_error *err)
 {

@@ -97,6 +97,8 @@ wte_status wte__vocab_read_lines(wte__vocab_reader *r);
 wte_status wte__vocab_add(wte__vocab_reader *r, const wte__vocab_token *token); /* a copy */
 /* spm.c: the same of a sentencepiece model; and whether the bytes begin like one. */
 wte_status wte__vocab_read_pieces(wte__vocab_reader *r);
+/* Names of vocabulary files in a folder, in the order of preference; NULL past the last. */
+const char *wte__vocab_file_name(size_t i);
 bool wte__vocab_is_pieces(const void *data, uint64_t bytes);
 /* tekken.c: the same of Mistral's tekken.json. */
 wte_status wte__vocab_read_tekken(wte__vocab_reader *r);
