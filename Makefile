@@ -1,10 +1,11 @@
-# Short names for what the presets and scripts do. `make` builds; `make install` installs.
+# Short names for what the presets and scripts do. `make` builds; `make install` installs. Only `make demo`,
+# `make test` and `make check-all` install packages; the others report what is missing.
 PREFIX ?= /usr/local
 SECONDS ?= 600
 .PHONY: all demo test check-all bench targets install fuzz format lint cli-accept clean
 
 all:
-	@scripts/setup --build
+	@scripts/setup --check --build
 	@cmake --preset install >/dev/null
 	@cmake --build --preset install
 install: all
@@ -16,12 +17,12 @@ test:
 check-all:
 	@scripts/check-all $(SECONDS)
 bench:
-	@scripts/setup
+	@scripts/setup --check
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@bench/run.sh build/release
 targets:
-	@scripts/setup --oracles
+	@scripts/setup --check --oracles
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@/usr/bin/python3 bench/peers/fetch.py
