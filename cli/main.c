@@ -2,7 +2,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <wte/wte.h>
+#include <wte/all.h>
 
 #include "open.h"
 #include "opt.h"

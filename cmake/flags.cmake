@@ -1,7 +1,9 @@
 # Warnings, sanitizers and hardening for every target.
-add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
-  -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-qual -Wwrite-strings -Wformat=2
-  -Wdouble-promotion -include ${PROJECT_SOURCE_DIR}/src/base/banned.h)
+add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wvla -Wundef -Wcast-qual
+  -Wwrite-strings -Wformat=2 -Wdouble-promotion)
+foreach(option -Wstrict-prototypes -Wmissing-prototypes "SHELL:-include ${PROJECT_SOURCE_DIR}/src/base/banned.h")
+  add_compile_options($<$<COMPILE_LANGUAGE:C>:${option}>)
+endforeach()
 # A product and a sum are two roundings, unless the code says fma: where the processor has fused ones, clang would
 # use them by itself, and results would differ from those of other machines.
 add_compile_options(-ffp-contract=off)

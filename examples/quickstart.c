@@ -1,6 +1,6 @@
-/* Ids to vectors in one call: opens a model, looks up four ids, prints one row a line. The part
- * between the two markers stands in README.md, line for line; scripts/dev/check_install.sh builds
- * this file against an installed library.
+/* Rows of a model's input table: opens a model, looks four ids up, prints one row a line. README.md
+ * has the lines between the two markers; scripts/dev/check_install.sh builds this file against an
+ * installed library.
  *
  * usage: quickstart [MODEL]
  */
@@ -12,24 +12,16 @@ int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "demo";
     /* README begins */
-    const wte_ids ids = { (int32_t[]){ 2, 3, 5, 1 }, WTE_I32, 0, 4 }; /* read in place */
-    wte_lookup_options options = WTE_LOOKUP_OPTIONS_INIT;
-    const wte_model_table *table = NULL;
-    wte_model *model = NULL;
-    float *rows = NULL;
-    wte_error err = { 0 };
-    options.out_dtype = WTE_F32; /* the default is the type that is stored */
-    if (wte_model_open(path, NULL, &model, &err) == WTE_OK &&
-        wte_model_input(model, &table, &err) == WTE_OK &&
-        (rows = calloc(table->dim, 4 * sizeof *rows)) != NULL &&
-        wte_lookup(&table->source, ids, &options, rows, 0, &err) == WTE_OK) {
-        for (uint64_t i = 0; i < 4 * table->dim; i++)
-            printf("%7.4f%c", (double)rows[i], (i + 1) % table->dim ? ' ' : '\n');
-    } else {
-        fprintf(stderr, "%s\n", err.message); /* says what, where, and which numbers disagree */
-    }
+    const int64_t ids[] = { 2, 3, 5, 1 };
+    wte_model *model = wte_open(path); /* safetensors, GGUF, PyTorch, word vectors, a folder, ... */
+    const uint64_t dim = wte_dim(model);
+    float *rows = calloc(4 * dim + 1, sizeof *rows);
+    int failed = !model || !rows || wte_lookup_i64(model, ids, 4, rows) != WTE_OK;
+    for (uint64_t i = 0; !failed && i < 4 * dim; i++)
+        printf("%7.4f%c", (double)rows[i], (i + 1) % dim ? ' ' : '\n');
+    if (failed) fprintf(stderr, "%s\n", wte_last_error()); /* what, where, which values disagree */
     free(rows);
-    wte_model_free(model);
+    wte_close(model);
     /* README ends */
-    return !rows || err.status != WTE_OK;
+    return failed;
 }

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <wte/wte.h>
+#include <wte/all.h>
 
 #define SECONDS 60 /* for one call; the longest takes milliseconds */
 
@@ -87,6 +87,7 @@ static struct fixtures {
     double doubles[16];
     uint64_t row_pairs[8], shape[2];
     int64_t tokens[8];
+    int32_t ids_i32[2];
     uint8_t block[128];
     wte_block_type no_blocks[4];
     const char *metadata[2][2];
@@ -107,7 +108,8 @@ static struct fixtures {
     wte_lm_options lm_options;
     wte_wordvec_options words_options;
     wte_file *file, *fasttext, *sharded, *torch, *text;
-    wte_model *model, *stored;
+    wte_model *model, *stored, *tied;
+    wte_head *head;
     wte_vocab *vocab;
     wte_check *check;
     wte_corpus *corpus;
@@ -193,6 +195,8 @@ static void make_files(void)
     NEED(wte_file_open(WTE_TEST_DATA "/torch/views.pt", NULL, &fix.torch, &err));
     NEED(wte_model_open("demo", NULL, &fix.model, &err));
     NEED(wte_model_open("sharded", NULL, &fix.stored, &err));
+    NEED(wte_model_open(WTE_TEST_DATA "/../../examples/data/tied", NULL, &fix.tied, &err));
+    if ((fix.head = wte_head_open(fix.tied)) == NULL) exit(1);
     NEED(wte_vocab_open("vocab.txt", NULL, &fix.vocab, &err));
     NEED(wte_pairs_open("pairs.txt", NULL, &fix.pairs, &err));
     NEED(wte_analogies_open("analogies.txt", NULL, &fix.analogies, &err));
@@ -279,6 +283,15 @@ static void note_output(outcome *o, const char *name, const void *at, size_t byt
 {
     for (size_t i = 0; at && i < bytes; i++)
         if (((const unsigned char *)at)[i] != 0) o->unset = name;
+}
+
+/* Functions without an error argument (wte/wte.h) leave their message in the thread's last error.
+ */
+static void note_last_error(const outcome *o, wte_error *err)
+{
+    if (!err || o->status == WTE_OK) return;
+    err->status = (int32_t)o->status;
+    snprintf(err->message, sizeof err->message, "%s", wte_last_error());
 }
 
 static const char *judge(const api_function *f, const api_change *c, const outcome *o,

@@ -19,13 +19,14 @@ BY_TYPE = {
     "bool *": "buffer(@)", "char *": "buffer(@)", "float *": "buffer(@)", "uint8_t *": "buffer(@)", "void *": "buffer(@)",
     "uint32_t *": "buffer(@)",
     "const char *": '"a"', "const double *": "fix.doubles", "const float *": "fix.floats", "const void *": "fix.floats",
-    "const uint64_t *": "fix.row_pairs", "const int64_t *": "fix.tokens",
+    "const uint64_t *": "fix.row_pairs", "const int64_t *": "fix.tokens", "const int32_t *": "fix.ids_i32",
     "const wte_block_type *": "fix.no_blocks", "const char *const (*)[2]": "(const char *const (*)[2])fix.metadata",
     "const wte_file *": "fix.file", "const wte_model *": "fix.model", "const wte_vocab *": "fix.vocab",
     "const wte_check *": "fix.check", "const wte_corpus *": "fix.corpus", "const wte_corpus_reader *": "fix.reader",
     "const wte_pairs *": "fix.pairs", "const wte_analogies *": "fix.analogies", "const wte_grad *": "fix.grad",
     "const wte_lm *": "fix.lm", "const wte_wordvec *": "fix.words", "const wte_optim *": "fix.optim",
-    "const wte_pool *": "fix.pool", "const wte_table *": "fix.table", "const wte_token_list *": "wte_corpus_words(fix.corpus)",
+    "const wte_pool *": "fix.pool",
+    "const wte_head *": "fix.head", "wte_head *": "fix.head", "const wte_table *": "fix.table", "const wte_token_list *": "wte_corpus_words(fix.corpus)",
     "const wte_writer *": "new_writer()", "wte_grad *const *": "&fix.grad",
     "double": "1.0", "size_t": "2", "uint32_t": "0", "uint64_t": "0",
     "wte_dtype": "WTE_F32", "wte_block_type": "WTE_BLOCK_Q8_0", "wte_change": "WTE_CHANGE_MOVED", "wte_label": "WTE_LABEL_MATCH",
@@ -77,7 +78,9 @@ BY_PARAMETER = {
     ("wte_safetensors_write", "n"): "1", ("wte_safetensors_write", "n_metadata"): "1", ("wte_gguf_write", "n"): "1",
     ("wte_npy_header", "shape"): "fix.shape", ("wte_npy_header", "rank"): "2", ("wte_grad_create", "rows"): "4", ("wte_grad_create", "cols"): "3",
     ("wte_grad_norm", "n"): "1", ("wte_grad_clip", "n"): "1", ("wte_nearest", "n"): "1", ("wte_nearest", "cols"): "3",
-    ("wte_head_topk", "k"): "2", ("wte_lm_save", "folder"): '"."', ("wte_wordvec_save", "folder"): '"."',
+    ("wte_head_topk", "k"): "2", ("wte_topk", "k"): "2", ("wte_topk", "n"): "2", ("wte_lookup_i64", "ids"): "fix.id",
+    ("wte_head_open", "m"): "fix.tied", ("wte_token_text", "m"): "fix.tied", ("wte_token_id", "m"): "fix.tied",
+    ("wte_lm_save", "folder"): '"."', ("wte_wordvec_save", "folder"): '"."',
     ("wte_model_open", "path"): '"two.safetensors"', ("wte_model_candidate_facts", "m"): "fix.stored", ("wte_model_check", "m"): "fix.stored",
     ("wte_vocab_align", "rows_a"): "2", ("wte_vocab_align", "rows_b"): "2",
     ("wte_optim_load", "name"): '"sum"', ("wte_optim_load", "rows"): "rows_of_zeros", ("wte_optim_state_bytes", "rows"): "4",
@@ -92,12 +95,13 @@ BY_PARAMETER = {
 ARRAYS = {
     ("wte_eval_analogies", "answers"), ("wte_file_disk_usage", "storage_used"), ("wte_file_disk_usage", "same_as"), ("wte_head_sample", "ids"),
     ("wte_vocab_align", "b_of"), ("wte_diagnose_rows", "out"), ("wte_model_diagnose", "out"), ("wte_gradcheck", "results"),
+    ("wte_topk", "out"),
     ("wte_head_topk", "out"), ("wte_head_topk", "sums"), ("wte_head_logprobs", "sums"), ("wte_nearest", "hits"),
     ("wte_vocab_align", "out"), ("wte_convert", "report"), ("wte_row_source_from_blocks", "storage"), ("wte_row_source_from_rowwise", "storage"),
 }
 # What a handle that is NULL gives, where it is not 0, NULL or "".
 OF_NULL = {
-    "wte_pool_n_threads": "1", "wte_word_row": "WTE_NO_INDEX", "wte_writer_fd": "-1", "wte_utf8_next": "0",
+    "wte_pool_n_threads": "1", "wte_token_id": "-1", "wte_word_row": "WTE_NO_INDEX", "wte_writer_fd": "-1", "wte_utf8_next": "0",
 }
 # Changes that no function can find wrong, with the reason.
 UNFAIR = {
@@ -250,6 +254,8 @@ class Sweep:
             o.append(f"    {call};")
         elif f.result == "wte_status":
             o.append(f"    outcome_->status = {call};")
+            if all(p.type != "wte_error *" for p in f.params):
+                o.append("    note_last_error(outcome_, error_);")
         elif f.result in ("float", "double"):
             o.append(f"    outcome_->empty = {call} == 0;")
         elif f.result == "const char *":

@@ -27,7 +27,7 @@ class Error(ctypes.Structure):
 class Vocab:
     def __init__(self, library, path):
         self.lib, self.handle, self.error = ctypes.CDLL(library), ctypes.c_void_p(), Error()
-        for name, result in [("spelled", ctypes.c_void_p), ("text", ctypes.c_uint64), ("size", ctypes.c_uint64),
+        for name, result in [("raw_text", ctypes.c_void_p), ("text", ctypes.c_uint64), ("size", ctypes.c_uint64),
                              ("count", ctypes.c_uint64)]:
             getattr(self.lib, f"wte_vocab_{name}").restype = result
         status = self.lib.wte_vocab_open(path.encode(), None, ctypes.byref(self.handle), ctypes.byref(self.error))
@@ -43,7 +43,7 @@ class Vocab:
     def kind(self, number):
         return self.lib.wte_vocab_kind(self.handle, ctypes.c_uint64(number))
 
-    def spelled(self, number):
+    def raw_text(self, number):
         length = ctypes.c_uint64()
         at = self.lib.wte_vocab_raw_text(self.handle, ctypes.c_uint64(number), ctypes.byref(length))
         return ctypes.string_at(at, length.value).decode() if at else None
@@ -71,8 +71,8 @@ def compare(library, path):
         wrong.append(f"{ours.count()} tokens, not {theirs.get_vocab_size(with_added_tokens=True)}")
     for number in range(ours.size() + 3):
         text = theirs.id_to_token(number)
-        if ours.spelled(number) != text:
-            wrong.append(f"id {number} is {ours.spelled(number)!r}, not {text!r}")
+        if ours.raw_text(number) != text:
+            wrong.append(f"id {number} is {ours.raw_text(number)!r}, not {text!r}")
         if text is None:
             continue
         if ours.find(text) != theirs.token_to_id(text):

@@ -1,6 +1,6 @@
 /* What the public headers promise for all functions alike: NULL, errors, options of another age,
  * counts of zero. Written from the headers alone. */
-#include <wte/wte.h>
+#include <wte/all.h>
 
 #include "test.h"
 

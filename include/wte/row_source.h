@@ -42,6 +42,27 @@ typedef struct wte_ids {
     uint32_t reserved; /* 0 */
     uint64_t count;
 } wte_ids;
+/** n ids at `ids`, borrowed:  wte_lookup(rows, wte_ids_i64(ids, 3), NULL, out, 0, &err). */
+static inline wte_ids wte_ids_i64(const int64_t *ids, uint64_t n)
+{
+    const wte_ids made = { ids, WTE_I64, 0, n };
+    return made;
+}
+static inline wte_ids wte_ids_i32(const int32_t *ids, uint64_t n)
+{
+    const wte_ids made = { ids, WTE_I32, 0, n };
+    return made;
+}
+static inline wte_ids wte_ids_u32(const uint32_t *ids, uint64_t n)
+{
+    const wte_ids made = { ids, WTE_U32, 0, n };
+    return made;
+}
+static inline wte_ids wte_ids_u16(const uint16_t *ids, uint64_t n)
+{
+    const wte_ids made = { ids, WTE_U16, 0, n };
+    return made;
+}
 
 /** Id number i as a signed 64-bit number (every type fits); i < ids.count is the caller's duty.
  *  -1 when the type is none of the four. */

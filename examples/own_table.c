@@ -1,12 +1,11 @@
-/* The demo table with PyTorch's numbers for seed 123; ids 2 3 5 1 give its rows 2, 3, 5 and 1,
- * counted from zero, in that order. */
+/* A table in memory with PyTorch's initial values for seed 123, and a lookup in it: ids 2 3 5 1
+ * give rows 2, 3, 5 and 1, counted from zero, in that order. */
 #include <stdio.h>
-#include <wte/wte.h>
+#include <wte/all.h>
 
 int main(void)
 {
     const int64_t id[] = { 2, 3, 5, 1 };
-    const wte_ids ids = { .data = id, .type = WTE_I64, .count = 4 };
     wte_init_options init = WTE_INIT_OPTIONS_INIT;
     wte_error err = { 0 };
     wte_table *table;
@@ -14,7 +13,8 @@ int main(void)
     init.seed = 123;
     wte_status status = wte_table_create(6, 3, WTE_F32, NULL, &table, &err);
     if (status == WTE_OK) status = wte_table_init(table, &init, &err);
-    if (status == WTE_OK) status = wte_lookup(wte_table_source(table), ids, NULL, vector, 0, &err);
+    if (status == WTE_OK)
+        status = wte_lookup(wte_table_source(table), wte_ids_i64(id, 4), NULL, vector, 0, &err);
     for (int i = 0; i < 4; i++)
         printf("id %d -> [%7.4f %7.4f %7.4f]\n", (int)id[i], (double)vector[i][0],
                (double)vector[i][1], (double)vector[i][2]);
