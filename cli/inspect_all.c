@@ -46,6 +46,7 @@ static void put_name(const wte_tensor *t)
 
 static const char *type_of(const wte_tensor *t, char buf[24])
 {
+    if (t->foreign_name) return t->foreign_name;
     if (!t->foreign_type) return wte_type_name(t->dtype, t->block);
     snprintf(buf, 24, "type %" PRIu32, t->foreign_type);
     return buf;

@@ -21,15 +21,17 @@ class Tensor(c.Structure):
         ("shape", c.c_uint64 * 16),
         ("bytes", c.c_uint64),
         ("offset", c.c_uint64),
-        ("part", c.c_uint32),
+        ("shard", c.c_uint32),
         ("column_major", c.c_bool),
         ("big_endian", c.c_bool),
         ("block", c.c_int),
-        ("made", c.c_bool),
+        ("derived", c.c_bool),
         ("strided", c.c_bool),
-        ("unpacked", c.c_bool),
+        ("decompressed", c.c_bool),
         ("storage", c.c_uint64),
         ("stride", c.c_uint64 * 16),
+        ("foreign_type", c.c_uint32),
+        ("foreign_name", c.c_char_p),
     ]
 
 

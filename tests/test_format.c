@@ -362,7 +362,7 @@ static void a_name_that_is_not_there_brings_the_nearest(void **state)
 static void names_from_files_are_escaped_in_messages(void **state)
 {
     (void)state;
-    const fault bad = { "an escape sequence", "{\"\\u001b[31m\":{\"dtype\":@\"F7\"}}", 0,
+    const fault bad = { "an escape sequence", "{\"\\u001b[31m\":{\"dtype\":@\"f7\"}}", 0,
                         WTE_E_FORMAT, "tensor '\\x1b[31m'" };
     check_fault(&bad, NULL);
 }

@@ -4,9 +4,15 @@
 #include "base/limits.h"
 
 static const fault entry_faults[] = {
-    { "an unknown type is refused",
+    { "an unknown type alone is refused",
       "{\"a\":{\"dtype\":@\"F7\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, WTE_E_FORMAT,
       "tensor 'a': unknown dtype 'F7'" },
+    { "a type has a name of at most 32 letters",
+      "{\"a\":{\"dtype\":@\"FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF\",\"shape\":[1],"
+      "\"data_offsets\":[0,4]}}",
+      4, WTE_E_FORMAT, "tensor 'a': unknown dtype 'FFFFFFFF" },
+    { "a type has a name", "{\"a\":{\"dtype\":@\"\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
+      WTE_E_FORMAT, "tensor 'a': unknown dtype ''" },
     { "types are upper case", "{\"a\":{\"dtype\":@\"f32\",\"shape\":[1],\"data_offsets\":[0,4]}}",
       4, WTE_E_FORMAT, "unknown dtype 'f32'" },
     { "a type is a string", "{\"a\":{\"dtype\":@32,\"shape\":[1],\"data_offsets\":[0,4]}}", 4,

@@ -136,6 +136,27 @@ static void a_cut_archive_is_told(void **state)
     zip_free(&z);
 }
 
+static void zeros_after_an_archive_are_told(void **state)
+{
+    (void)state;
+    static const size_t zeros[] = { 1, 20, 4096, 70000 };
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+        char part[96];
+        made_zip z = make_two(0, 0, 0);
+        const size_t end = z.n;
+        z.data = realloc(z.data, end + zeros[i]);
+        assert_non_null(z.data);
+        memset(z.data + end, 0, zeros[i]);
+        snprintf(part, sizeof part, "and %zu zeros after it; cut them off (truncate -s %zu)",
+                 zeros[i], end);
+        check_opening(&z, end + zeros[i], WTE_E_FORMAT, end, part);
+        /* without the record the archive is cut, whatever follows */
+        memset(z.data + end - 22, 0, 22);
+        check_opening(&z, end + zeros[i], WTE_E_FORMAT, end + zeros[i], "(no end record)");
+        zip_free(&z);
+    }
+}
+
 /* One number of the archive that make_two(0, 0, end) gives, changed. */
 typedef struct change {
     enum { IN_END, IN_END64, IN_RECORD, IN_LOCAL } in;
@@ -396,6 +417,7 @@ static const struct CMUnitTest tests[] = {
     TEST("a comment may hold an end record", a_comment_may_hold_an_end_record),
     TEST("an archive may be empty", an_archive_may_be_empty),
     TEST("a cut archive is told, wherever it is cut", a_cut_archive_is_told),
+    TEST("zeros after an archive are told", zeros_after_an_archive_are_told),
     TEST("every fault of a directory is told", every_fault_of_a_directory_is_told),
     TEST("the pointer to a zip64 end is checked", the_pointer_to_a_zip64_end_is_checked),
     TEST("counts beyond the directory are refused", counts_beyond_the_directory_are_refused),

@@ -121,6 +121,8 @@ typedef struct wte_tensor {
     /* GGUF: the number of a type that is not read here; dtype and block are none, and its rows are
      * E_UNSUPPORTED. `bytes` is what lies up to the next tensor. Else 0. */
     uint32_t foreign_type;
+    /* safetensors: the name of such a type, up to 32 characters of ASCII; else NULL */
+    const char *foreign_name;
 } wte_tensor;
 
 /** Open and validate a file of tensors. The one tensor of an .npy file is called "array". What it

@@ -18,7 +18,7 @@ UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" * 3, "
 # Places that exist on one machine only; /tmp and /usr are everybody's.
 PLACES = re.compile(r"(?<![\w.])/(?:" + "|".join(["home", "root", "Users", "work"]) + r")/\w|file:/" + "//")
 PRINTED = {".stdout", ".stderr"}  # what a program printed, blanks and all
-DATA = ("tests/data/", "fuzz/corpus/")
+DATA = ("tests/data/", "fuzz/corpus/", "examples/data/")
 
 
 def tracked():

@@ -76,6 +76,9 @@
  * (recommenders), but none with texts; memory is 16 bytes an id, so a hostile id costs at most this
  * times 16. */
 #define WTE_LIMIT_VOCAB_IDS 16777216u
+/* Zeros after a zip archive that are looked through for its end: what a preallocated file leaves.
+ */
+#define WTE_LIMIT_PADDING 67108864u
 /* Tokens that a class of tokenizers adds to the pieces of its file: T5 has 100, UL2 a few hundred.
  */
 #define WTE_LIMIT_VOCAB_OWN 4096u

@@ -57,7 +57,8 @@ wte_status wte__entry_add(wte_file *f, const wte__tensor_entry *entry, const uin
 {
     void *entries = f->entries, *dims = f->dims;
     const size_t n_dims = entry->rank + (entry->flags & WTE__HAS_STORAGE ? 1u : 0u) +
-                          (entry->flags & WTE__STRIDED ? entry->rank : 0u);
+                          (entry->flags & WTE__STRIDED ? entry->rank : 0u) +
+                          (entry->flags & WTE__FOREIGN && !f->gguf ? 1u : 0u);
     bool ok = wte__grow(f->allocator, &entries, &f->entries_cap, f->n_entries + 1,
                         sizeof(wte__tensor_entry));
     f->entries = entries;
@@ -71,6 +72,13 @@ wte_status wte__entry_add(wte_file *f, const wte__tensor_entry *entry, const uin
     added->shape_at = (uint32_t)f->n_dims;
     for (size_t i = 0; i < n_dims; i++) f->dims[f->n_dims++] = shape[i];
     return WTE_OK;
+}
+
+const char *wte__entry_foreign_name(const wte__tensor_entry *e)
+{
+    const wte_file *f = e->file;
+    if (!(e->flags & WTE__FOREIGN) || f->gguf) return NULL;
+    return f->parts[e->part].header + f->dims[e->shape_at + e->rank];
 }
 
 wte_status wte__vectors_add(wte_file *f, uint64_t rows, uint64_t dim, uint64_t first,

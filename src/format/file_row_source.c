@@ -166,6 +166,12 @@ wte_status wte__entry_rows(const wte__tensor_entry *e, wte_row_source *out, wte_
     const uint32_t element = wte_dtype_bytes((wte_dtype)e->dtype);
     uint64_t rows, cols;
     uint32_t dimension;
+    const char *foreign = wte__entry_foreign_name(e);
+    if (foreign)
+        return wte__fail(err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
+                         "%s: tensor '%s': unknown dtype '%s': save it as a type that is known "
+                         "(F32, BF16, ...) to read it",
+                         path, wte__show(shown, e->name, e->name_bytes), foreign);
     if (e->flags & WTE__FOREIGN) return wte__gguf_refuse_type(e, err);
     if (e->flags & WTE__MADE) return f->maker->rows(e, out, err);
     if (element == 0 && !e->block)

@@ -282,7 +282,8 @@ static void describe(const wte_file *f, const wte__tensor_entry *e, wte_tensor *
     out->column_major = (e->flags & WTE__COLUMN_MAJOR) != 0;
     out->big_endian = (e->flags & WTE__BIG_ENDIAN) != 0;
     out->block = (wte_block_type)e->block;
-    out->foreign_type = wte__gguf_foreign_type(e);
+    out->foreign_name = wte__entry_foreign_name(e);
+    if (!out->foreign_name) out->foreign_type = wte__gguf_foreign_type(e);
     out->derived = (e->flags & WTE__MADE) != 0;
     out->strided = (e->flags & WTE__STRIDED) != 0;
     out->decompressed = f->parts[e->part].unpacked;

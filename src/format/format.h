@@ -30,8 +30,10 @@ typedef struct wte__tensor_entry {
 
 /* Rows that are made by the format's own code from what is stored: text, packed records, sums,
  * pieces in several parts. */
-#define WTE__MADE    16u
-#define WTE__FOREIGN 32u /* GGUF: of a type that is not read here; dtype and block are none */
+#define WTE__MADE 16u
+/* Of a type that is not read here; dtype and block are none. Safetensors: dims hold the place of
+ * the type's name in the part's header behind the shape. */
+#define WTE__FOREIGN 32u
 typedef struct wte__maker {
     wte_status (*rows)(const wte__tensor_entry *e, wte_row_source *out, wte_error *err);
     /* Where the bytes lie that a row (< rows) is made of; NULL: in several places. */
@@ -149,6 +151,8 @@ bool wte__entry_matrix(const wte__tensor_entry *e, uint64_t *rows, uint64_t *col
 /* The whole of a row source over one tensor. */
 void wte__entry_block_rows(const wte__tensor_entry *e,
                            wte_row_source *out); /* of blocks and of two dimensions */
+/* Name of the type of a safetensors tensor that is WTE__FOREIGN, NUL-terminated; else NULL. */
+const char *wte__entry_foreign_name(const wte__tensor_entry *e);
 wte_status wte__entry_rows(const wte__tensor_entry *e, wte_row_source *out, wte_error *err);
 /* Where a row (< rows->rows) lies in its part's file; E_UNSUPPORTED: in several places. */
 wte_status wte__entry_place(const wte__tensor_entry *e, const wte_row_source *rows, uint64_t row,

@@ -68,7 +68,7 @@ static wte_status find_dim(const wte_file *f, wte__parallel *p, wte_error *err)
 static wte__join join_of(const wte_file *f, const wte__parallel *p, const wte__tensor_entry *piece)
 {
     uint64_t whole;
-    if (piece->rank < 2) return WTE__JOIN_ALIKE;
+    if (piece->rank < 2 || piece->flags & WTE__FOREIGN) return WTE__JOIN_ALIKE;
     if (piece->rank > 2 || p->dim == WTE_NO_INDEX) return WTE__JOIN_UNKNOWN;
     const uint64_t rows = f->dims[piece->shape_at], cols = f->dims[piece->shape_at + 1];
     const bool by_rows = cols == p->dim;

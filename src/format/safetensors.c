@@ -26,8 +26,9 @@ typedef struct reader {
 typedef struct draft {
     wte__tensor_entry entry;
     char shown[WTE__NAME_SHOWN];
-    uint64_t at; /* of its key */
-    uint64_t shape[WTE_MAX_RANK];
+    uint64_t at;                             /* of its key */
+    uint64_t shape[WTE_MAX_RANK + 1];        /* and the place of an unknown type's name */
+    const char *foreign;                     /* that name, or NULL */
     uint64_t dtype_at, shape_at, offsets_at; /* 0 = not seen */
     uint64_t begin, end;
 } draft;
@@ -102,6 +103,13 @@ static wte_dtype dtype_of(const char *text, uint64_t bytes)
     return WTE_DTYPE_NONE;
 }
 
+/* Types of later versions are written like those of today: F4, F8_E8M0, ... */
+static bool is_type_name(const char *text, uint64_t bytes)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    return bytes > 0 && bytes <= 32 && strspn(text, letters) == bytes;
+}
+
 static wte_status read_dtype(reader *r, draft *d)
 {
     if (d->dtype_at) return refuse(r, d, "duplicate key 'dtype'");
@@ -112,6 +120,11 @@ static wte_status read_dtype(reader *r, draft *d)
     d->entry.dtype = (uint8_t)dtype_of(text, bytes);
     if (d->entry.dtype != WTE_DTYPE_NONE) return WTE_OK;
     char shown[WTE__NAME_SHOWN];
+    if (is_type_name(text, bytes)) { /* it closes its tensor, not the file */
+        d->foreign = text;
+        d->entry.flags |= WTE__FOREIGN;
+        return WTE_OK;
+    }
     return wte__fail(r->err, WTE_E_FORMAT, d->dtype_at,
                      "%s: tensor '%s': unknown dtype '%s' (byte %" PRIu64 ")", r->part->path,
                      d->shown, wte__show(shown, text, bytes), d->dtype_at);
@@ -172,6 +185,12 @@ static wte_status check_size(const reader *r, draft *d)
             return wte__fail(r->err, WTE_E_FORMAT, d->at,
                              "%s: tensor '%s' has no '%s' (byte %" PRIu64 ")", r->part->path,
                              d->shown, keys[i], d->at);
+    d->entry.offset = d->begin; /* of the file once all is known to lie inside it */
+    if (d->foreign) {
+        d->shape[d->entry.rank] = (uint64_t)(d->foreign - r->part->header);
+        d->entry.bytes = d->end - d->begin;
+        return WTE_OK;
+    }
     const char *type = wte_dtype_name((wte_dtype)d->entry.dtype);
     uint64_t bits;
     if (!wte__shape_bits(d->shape, d->entry.rank, (wte_dtype)d->entry.dtype, &bits))
@@ -191,7 +210,6 @@ static wte_status check_size(const reader *r, draft *d)
                          " bytes, but its data_offsets span %" PRIu64 " (byte %" PRIu64 ")",
                          r->part->path, d->shown, type, d->entry.bytes, d->end - d->begin,
                          d->offsets_at);
-    d->entry.offset = d->begin; /* of the file once all is known to lie inside it */
     return WTE_OK;
 }
 
@@ -201,6 +219,7 @@ static wte_status read_tensor(reader *r)
     wte__json *j = &r->json;
     draft d;
     memset(&d, 0, offsetof(draft, shape));
+    d.foreign = NULL;
     d.dtype_at = d.shape_at = d.offsets_at = 0;
     d.at = j->token_at;
     uint64_t bytes;
@@ -436,9 +455,27 @@ wte_status wte__safetensors_read_part(wte_file *f, uint32_t part, wte__names *na
     return check_tiles(&r, f->entries + first, n);
 }
 
+/* A file in which every type is unknown has nothing to read: its first tensor is reported. */
+static wte_status refuse_foreign(const wte_file *f, wte_error *err)
+{
+    const wte__tensor_entry *first = NULL;
+    char shown[WTE__NAME_SHOWN];
+    for (size_t i = 0; i < f->n_entries; i++) {
+        if (!(f->entries[i].flags & WTE__FOREIGN)) return WTE_OK;
+        if (!first || f->entries[i].name < first->name) first = &f->entries[i];
+    }
+    if (!first) return WTE_OK;
+    const char *type = wte__entry_foreign_name(first);
+    const uint64_t at = (uint64_t)(type - f->parts[0].header) - 1; /* of the opening quote */
+    return wte__fail(err, WTE_E_FORMAT, at,
+                     "%s: tensor '%s': unknown dtype '%s' (byte %" PRIu64 ")", f->parts[0].path,
+                     wte__show(shown, first->name, first->name_bytes), type, at);
+}
+
 wte_status wte__safetensors_read(wte_file *f, wte_error *err)
 {
     WTE_TRY(wte__safetensors_read_part(f, 0, &f->names, err));
+    WTE_TRY(refuse_foreign(f, err));
     f->n_listed = f->n_entries;
     return WTE_OK;
 }

@@ -39,6 +39,52 @@ static uint32_t get16(wte__span *s)
     return b.data ? (uint32_t)b.data[0] | (uint32_t)b.data[1] << 8 : 0;
 }
 
+/* The place behind the last byte that is not zero; 0 when more than WTE_LIMIT_PADDING zeros end the
+ * file.
+ */
+static wte_status find_padding(const wte__zip *z, uint64_t *at, wte_error *err)
+{
+    uint8_t block[4096];
+    const uint64_t size = z->file.size;
+    *at = size;
+    while (*at > 0 && size - *at < WTE_LIMIT_PADDING) {
+        const uint64_t n = *at < sizeof block ? *at : sizeof block;
+        WTE_TRY(wte__file_read_at(&z->file, *at - n, block, (size_t)n, z->path, err));
+        for (uint64_t k = n; k > 0; k--)
+            if (block[k - 1] != 0) {
+                *at -= n - k;
+                return WTE_OK;
+            }
+        *at -= n;
+    }
+    *at = 0;
+    return WTE_OK;
+}
+
+/* An archive without an end record: cut, or whole and padded with zeros. The last bytes of a record
+ * without a comment are zeros too. */
+static wte_status refuse_end(const wte__zip *z, wte_error *err)
+{
+    const uint64_t size = z->file.size;
+    uint8_t record[END_BYTES];
+    uint64_t last;
+    WTE_TRY(find_padding(z, &last, err));
+    for (uint64_t end = last; last && last < size && end < last + END_BYTES; end++) {
+        if (end < END_BYTES || end > size) continue;
+        WTE_TRY(wte__file_read_at(&z->file, end - END_BYTES, record, END_BYTES, z->path, err));
+        wte__span s = wte__span_make(record, END_BYTES);
+        if (wte__span_u32le(&s) != END_MARK) continue;
+        return wte__fail(err, WTE_E_FORMAT, end,
+                         "%s: a zip archive that ends at byte %" PRIu64 ", and %" PRIu64
+                         " zeros after it; cut them off (truncate -s %" PRIu64 ")",
+                         z->path, end, size - end, end);
+    }
+    return wte__fail(err, WTE_E_FORMAT, size,
+                     "%s: truncated: begins as a zip archive, but its %" PRIu64
+                     " bytes do not end as one (no end record)",
+                     z->path, size);
+}
+
 /* The end record is followed by a comment alone, whose length it holds. */
 static wte_status find_end(const wte__zip *z, uint64_t *at, wte_error *err)
 {
@@ -61,11 +107,7 @@ static wte_status find_end(const wte__zip *z, uint64_t *at, wte_error *err)
         *at = size - n + k - 1;
     }
     wte__free(z->allocator, tail, (size_t)n);
-    if (status != WTE_OK || found) return status;
-    return wte__fail(err, WTE_E_FORMAT, size,
-                     "%s: truncated: begins as a zip archive, but its %" PRIu64
-                     " bytes do not end as one (no end record)",
-                     z->path, size);
+    return status != WTE_OK || found ? status : refuse_end(z, err);
 }
 
 /* Large archives have a second, wider end record before the first, and a pointer to it between. */

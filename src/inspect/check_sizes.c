@@ -38,9 +38,10 @@ static wte_status check_table(wte__checking *k)
         const bool mapped = found && wte_file_find(k->file, "mapping", 7, &tensor, NULL) == WTE_OK;
         const char *word = wte__repair_word(k, wte_model_path(k->m));
         char kind[WTE__GGUF_KIND]; /* of which no tensor could be the table */
-        const char *repair = !word                            ? NULL
-                             : *wte__gguf_kind(k->file, kind) ? ""
-                             : found                          ? wte__repair_fetch(k)
+        const bool none = *wte__gguf_kind(k->file, kind) || wte_file_n_tensors(k->file) == 0;
+        const char *repair = !word   ? NULL
+                             : none  ? ""
+                             : found ? wte__repair_fetch(k)
                                      : wte__repair_shell(k, "wte check %s --tensor NAME", word);
         return wte__check_add(k, mapped ? WTE__CODE_MAPPING_RANGE : WTE__CODE_TABLE_MISSING, model,
                               NULL, repair, "%s", why.message);

@@ -66,7 +66,7 @@ static void put_tensor(char *text, size_t cap, const wte_tensor *t)
         used += n > 0 ? (size_t)n : sizeof shape;
     }
     snprintf(text, cap, "'%.40s' of shape [%s] %s", wte__show(shown, t->name, t->name_bytes), shape,
-             wte_dtype_name(t->dtype));
+             t->foreign_name ? t->foreign_name : wte_type_name(t->dtype, t->block));
 }
 
 /* The end of a name that is longer than a message can hold: tables of a list differ there. */
@@ -130,6 +130,11 @@ static wte_status tell_no_input(struct wte__find *f, const char *why)
     if (*wte__gguf_kind(m->file, kind)) {
         (void)wte__fail(&m->no_input, WTE_E_NOT_FOUND, WTE_NO_INDEX,
                         "%s: no input table: the file is %s", m->path, kind);
+        return WTE_OK;
+    }
+    if (n_tensors == 0) {
+        (void)wte__fail(&m->no_input, WTE_E_NOT_FOUND, WTE_NO_INDEX,
+                        "%s: no input table: the file holds no tensors", m->path);
         return WTE_OK;
     }
     if (n_tensors == 1 && !f->matrices && wte_file_tensor(m->file, 0, &only, NULL) == WTE_OK) {

@@ -207,7 +207,8 @@ static wte_status judge_tensor(struct wte__find *f, uint64_t i)
     if (!is_matrix && t.rank == 1 && t.shape[0] == 0) is_matrix = true;
     wte__name name = wte__name_judge(t.name, t.name_bytes);
     /* the table all the same, though it cannot be read: that is what its rows then tell */
-    if (name.rule && t.foreign_type) usable = true;
+    if (name.rule && (t.foreign_type || t.foreign_name || wte_dtype_bits(t.dtype) % 8))
+        usable = true;
     if (wte_file_format(f->m->file) == WTE_FORMAT_NPY) numbers = true;
     if (is_matrix && usable && numbers) {
         f->matrices++;

@@ -75,6 +75,9 @@ whole_file = torch("whole.pt", {"wte.weight": Tensor(whole)})
 raw = pathlib.Path("whole.pt").read_bytes()
 pathlib.Path("cut.pt").write_bytes(raw[:-40])
 pathlib.Path("half.pt").write_bytes(raw[:len(raw) // 2])
+raw_safetensors("metadata_alone.safetensors", b'{"__metadata__":{"key":"value"}}')
+pathlib.Path("padded.pt").write_bytes(raw + bytes(70000))
+torch("no_tensors.pt", {})
 raw_safetensors("two_objects.safetensors", b'{},"__metadata__":{"key":"value"}}')
 pathlib.Path("spacy/vocab").mkdir(parents=True)
 head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (12, 4), }".ljust(117) + b"\n"
@@ -115,4 +118,7 @@ grep -h repair report || true
 wte check copy.gguf | grep -A2 '^warn\|repair'
 wte inspect mmproj.gguf | grep position
 wte inspect siglip | grep position
-for file in whole.pt cut.pt half.pt two_objects.safetensors spacy; do run wte lookup $file 11 -q | tail -n 2; done
+run wte check metadata_alone.safetensors
+run wte lookup metadata_alone.safetensors 0
+run wte lookup no_tensors.pt 0
+for file in whole.pt cut.pt half.pt padded.pt two_objects.safetensors spacy; do run wte lookup $file 11 -q | tail -n 2; done

@@ -43,7 +43,7 @@ def safetensors_faults():
     yield "duplicate", safetensors(b'{"a":%s,"a":%s}' % ((json.dumps(good).encode(),) * 2))
     for key in good:
         yield "without-" + key, safetensors({"a": {k: v for k, v in good.items() if k != key}})
-    yield "dtype", safetensors({"a": entry("F33")})
+    yield "dtype", safetensors({"a": entry("f33")})
     yield "shape-negative", safetensors({"a": entry(shape=(-3, 2))})
     yield "shape-fraction", safetensors({"a": entry(shape=(1.5, 2))})
     yield "shape-wraps", safetensors({"a": entry(shape=(2**32, 2**32))})
