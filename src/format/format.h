@@ -97,6 +97,7 @@ struct wte_file {
         uint64_t parts, dim, vocab;
         const char *by;
     } training;
+    const char *lone_part; /* writer of parts under this name, where nothing says that it is all */
 };
 
 /* The start and the end of a file, for telling what it is. */

@@ -331,7 +331,11 @@ wte_status wte__parallel_read(wte_file *f, bool *taken, wte_error *err)
             f, dir, name.scheme->by_name || name.scheme->safetensors ? config : params, &said,
             err));
     if (said.parts > l.most + 1) l.most = said.parts - 1;
-    if (l.most == 0 && l.count < 2) return WTE_OK;
+    if (l.most == 0 && l.count < 2) {
+        const bool of_parts = name.scheme->by_name || name.scheme->safetensors;
+        if (of_parts && said.parts == 0) f->lone_part = name.scheme->writer;
+        return WTE_OK;
+    }
     *taken = true;
     WTE_TRY(check_listing(f, &l, &said, err));
     if (said.stages > 1)
@@ -339,6 +343,11 @@ wte_status wte__parallel_read(wte_file *f, bool *taken, wte_error *err)
                          "%s: the model is cut into %" PRIu64 " stages (%s), which are not joined",
                          f->path, said.stages, said.by);
     return read_all(f, &l, &said, dir, err);
+}
+
+const char *wte__parallel_lone_part(const wte_file *f)
+{
+    return f->training.parts ? NULL : f->lone_part;
 }
 
 wte_status wte__parallel_alone(const wte_file *f, wte_error *err)

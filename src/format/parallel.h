@@ -69,6 +69,9 @@ bool wte__parallel_path(const char *path, const wte__parallel_name *name, uint64
  * *taken. */
 wte_status wte__parallel_read(wte_file *f, bool *taken, wte_error *err);
 /* E_FORMAT when a file that was read alone says that it is one part of several. */
+/* The writer of parts under the file's name, when it is part 0 alone and nothing says how many
+ * there are; else NULL. */
+const char *wte__parallel_lone_part(const wte_file *f);
 wte_status wte__parallel_alone(const wte_file *f, wte_error *err);
 /* What params.json or config.json in a folder says; *said is not touched where there is none. */
 wte_status wte__parallel_config(const wte_file *f, const char *dir, const char *name,

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/replace.h"
+#include "format/parallel.h"
 #include "model/model.h"
 #include "model/resolve_path.h"
 
@@ -158,6 +159,20 @@ static wte_status note_left_out(wte_model *m, wte_error *err)
     return m->note ? WTE_OK : wte__no_memory(err, sizeof shown + sizeof more, "a note");
 }
 
+/* The name of part 0 of a model, and nothing that says how many there are: ids past its rows may be
+ * those of another part. */
+static wte_status note_lone_part(wte_model *m, wte_error *err)
+{
+    const char *writer = wte__parallel_lone_part(m->file);
+    if (!writer) return WTE_OK;
+    m->note =
+        wte__arena_print(&m->arena,
+                         "%s%sthe name is that of part 0 of a model in parts (%s), and nothing "
+                         "says how many there are: rows of other parts are not here",
+                         m->note, *m->note ? "; " : "", writer);
+    return m->note ? WTE_OK : wte__no_memory(err, 256, "a note");
+}
+
 static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_error *err)
 {
     wte__resolved_path p;
@@ -172,6 +187,7 @@ static wte_status open_files(wte_model *m, const wte_model_options *opt, wte_err
     if (!m->note) return wte__no_memory(err, sizeof p.note, "a note");
     WTE_TRY(wte_file_open(p.weights, &file_opt, &m->file, err));
     WTE_TRY(note_left_out(m, err));
+    WTE_TRY(note_lone_part(m, err));
     WTE_TRY(read_config(m, &p, err));
     WTE_TRY(wte__adapter_read(m, p.weights, p.side, err));
     WTE_TRY(read_quant_config(m, &p, err));
