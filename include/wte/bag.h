@@ -1,4 +1,4 @@
-/* wte/bag.h - bags: the rows that several ids name, reduced to one vector (EmbeddingBag). */
+/* wte/bag.h - bags: rows of several ids reduced to one vector (EmbeddingBag). */
 #ifndef WTE_BAG_H
 #define WTE_BAG_H
 #include <wte/lookup.h>
@@ -8,7 +8,7 @@ extern "C" {
 
 typedef enum wte_bag_mode {
     WTE_BAG_SUM = 0,
-    WTE_BAG_MEAN = 1, /* the sum divided by the number of members, of which 0 counts as 1 */
+    WTE_BAG_MEAN = 1, /* sum / max(number of members, 1) */
     WTE_BAG_MAX = 2 /* of each column; begins with the first member, moves when strictly greater */
 } wte_bag_mode;
 
@@ -16,14 +16,14 @@ typedef struct wte_bag_options {
     size_t struct_size;
     wte_bag_mode mode;
     wte_dtype out_dtype;       /* NONE = F32; F16, BF16: rounded once, at the end */
-    wte_bad_id_policy bad_ids; /* ZERO: a bad id is no member */
+    wte_bad_id_policy bad_ids; /* ZERO: bad ids are skipped */
     uint32_t
         include_last_offset;   /* 1: the last offset is the end of the last bag and begins none */
-    const int64_t *ignore_ids; /* ids that are no members and no error: the padding id, -1, -100 */
+    const int64_t *ignore_ids; /* ids to skip without an error: the padding id, -1, -100 */
     size_t n_ignore_ids;
-    uint64_t ids_per_bag; /* > 0: every bag has so many ids (a matrix of ids), and no offsets */
+    uint64_t ids_per_bag; /* > 0: ids in every bag (a matrix of ids), without offsets */
     const float *weights; /* one for each id, SUM only (E_ARGUMENT else, as in PyTorch), or NULL */
-    const void *mask;     /* one for each id: 0 = no member (an attention mask), or NULL */
+    const void *mask;     /* one per id: 0 = skip the id (an attention mask), or NULL */
     wte_dtype mask_dtype; /* BOOL, U8, I8, I32, I64 or F32 */
     uint32_t
         normalize;    /* 1: each result is divided by its L2 norm, or by 1e-12 when that is less */
@@ -42,7 +42,7 @@ typedef struct wte_bag_options {
             NULL, NULL, WTE_DTYPE_NONE, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                      \
     }
 
-/** How many bags ids and offsets make; the same errors as wte_bag_reduce. */
+/** Number of bags in ids and offsets. Errors as wte_bag_reduce. */
 WTE_API WTE_MUST_CHECK wte_status wte_bag_count(wte_ids ids, wte_ids offsets,
                                                 const wte_bag_options *opt, uint64_t *bags,
                                                 wte_error *err);
@@ -55,15 +55,15 @@ WTE_API WTE_MUST_CHECK wte_status wte_bag_count(wte_ids ids, wte_ids offsets,
  *  mean is the f32 sum divided by the f32 count. A NaN in MAX stays when the first member has it.
  *  As PyTorch's EmbeddingBag, where that is consistent (docs/bags.md).
  *
- *  ids, offsets  I32, I64, U16 or U32 each; offsets {0} with bag_ids. offsets[0] must be 0, none
- *                may be less than the one before, the last at most ids.count; with offsets_end the
+ *  ids, offsets  I32, I64, U16 or U32 each; offsets {0} with ids_per_bag. offsets[0] must be 0,
+ * none may be less than the one before, the last at most ids.count; with include_last_offset the
  *                last must equal ids.count (E_ARGUMENT, where = position in offsets)
  *  out           bags rows, row_bytes apart; row_bytes >= cols * size of the output type, or 0 =
  *                tight. Must not overlap the table or the ids (E_ARGUMENT)
- *  returns       E_RANGE as wte_lookup; but ids may be looked at while rows are reduced, so
- *                that out, sizes and max_at then hold results of some bags. E_UNSUPPORTED for a
+ *  returns       E_RANGE as wte_lookup; but ids may be checked while rows are reduced, so
+ *                out, sizes and argmax may then hold results of some bags. E_UNSUPPORTED for a
  *                table that does not convert to f32, with max_norm for one of integers or f8
- *  cost          one read of the rows named; allocates for max_at, for f16 and bf16, and for rows
+ *  cost          one read of the rows named; allocates for argmax, for f16 and bf16, and for rows
  *                that no kernel reads as they are stored */
 WTE_API WTE_MUST_CHECK wte_status wte_bag_reduce(const wte_row_source *rows, wte_ids ids,
                                                  wte_ids offsets, const wte_bag_options *opt,

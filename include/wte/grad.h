@@ -1,4 +1,4 @@
-/* wte/grad.h - the gradient of a table: what lookups, bags and the head send back, added up. */
+/* wte/grad.h - the gradient of a table: the sum of the gradients of lookups, bags and the head. */
 #ifndef WTE_GRAD_H
 #define WTE_GRAD_H
 #include <wte/bag.h>
@@ -51,11 +51,11 @@ WTE_API void wte_grad_view(const wte_grad *g, wte_grad_rows *out);
 typedef struct wte_backward_options {
     size_t struct_size;
     wte_dtype d_out_dtype;  /* of what comes back: NONE = F32; F16, BF16 are widened exactly */
-    uint32_t scale_by_freq; /* 1: each part is divided by how often its id stands among the ids of
-                               the call that take part (PyTorch's scale_grad_by_freq; in a bag too
-                               the id's own count, which PyTorch's CPU bag gets wrong) */
+    uint32_t scale_by_freq; /* 1: each contribution is divided by the count of its id among the ids
+                               of the call that are not ignored (PyTorch's scale_grad_by_freq; in a
+                               bag too the id's own count, which PyTorch's CPU bag gets wrong) */
     const int64_t
-        *ignore_ids; /* ids that get nothing and are no error: the padding id, -100. Only
+        *ignore_ids; /* ids without a gradient and without an error: the padding id, -100. Only
                         the way through the lookup is cut: a tied head still trains the row */
     size_t n_ignore_ids;
     float scale; /* what the lookup multiplied rows by, or the loss scale; 0 = 1 */
@@ -81,7 +81,7 @@ WTE_API WTE_MUST_CHECK wte_status wte_grad_lookup(wte_grad *g, wte_ids ids, cons
                                                   size_t row_bytes, const wte_backward_options *opt,
                                                   wte_error *err);
 /** The way back through wte_bag_reduce, with the ids, offsets and options of the forward call: sum
- *  (times the weight), mean (over the bag's members), or max (bag->max_at as the forward call has
+ *  (times the weight), mean (over the bag's members), or max (bag->argmax as the forward call has
  *  filled it: the member that was taken; E_ARGUMENT for NULL, and for a position outside its bag,
  *  where = bag). Members that the forward call left out, by ignore_ids or mask, get nothing.
  *  bag->normalize is E_UNSUPPORTED; bag->max_norm counts as done in place (no gradient of the
@@ -92,9 +92,9 @@ WTE_API WTE_MUST_CHECK wte_status wte_grad_bag(wte_grad *g, wte_ids ids, wte_ids
                                                const wte_bag_options *bag, const void *d_out,
                                                size_t row_bytes, const wte_backward_options *opt,
                                                wte_error *err);
-/** d_weights[i] = sum over d of d_out[bag of i, d] * rows[ids[i], d]; 0 where i is no member. The
- *  gradient of bag->weights (sums only). Sums as wte_head's exact products ("Dots"), times scale.
- *  SET, not added. bag->pool and bag->allocator serve.
+/** d_weights[i] = sum over d of d_out[bag of i, d] * rows[ids[i], d]; 0 where ids[i] is skipped.
+ * The gradient of bag->weights (sums only). Sums as wte_head's exact products ("Dots"), times
+ * scale. SET, not added. bag->pool and bag->allocator serve.
  *
  *  d_out      bags rows of cols numbers, tight */
 WTE_API WTE_MUST_CHECK wte_status wte_bag_weights_grad(const wte_row_source *rows, wte_ids ids,

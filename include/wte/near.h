@@ -111,7 +111,7 @@ typedef struct wte_diff {
      * 1e-5, ... 1, and the rest */
     uint64_t decade[WTE_DECADES];
     double cosine_limit; /* |cosine| at or below it says that two rows are unrelated */
-    uint64_t n_largest;  /* rows in `most` */
+    uint64_t n_largest;  /* rows in `largest` */
 } wte_diff;
 
 typedef struct wte_diff_options {

@@ -1,4 +1,4 @@
-/* wte/optim.h - optimizers: how a table changes by its gradient, and what they remember of it. */
+/* wte/optim.h - optimizers: update a table by its gradient; their state. */
 #ifndef WTE_OPTIM_H
 #define WTE_OPTIM_H
 #include <wte/grad.h>
@@ -11,7 +11,7 @@ extern "C" {
  * their bytes and state. */
 typedef enum wte_optim_kind {
     WTE_OPTIM_SGD = 0,   /* momentum, Nesterov; dense semantics where there is momentum */
-    WTE_OPTIM_ADAM = 1,  /* dense semantics, also with sparse gradients (caught up: prepare) */
+    WTE_OPTIM_ADAM = 1,  /* dense semantics, also with sparse gradients (wte_optim_sync_rows) */
     WTE_OPTIM_ADAMW = 2, /* Adam with decoupled decay */
     WTE_OPTIM_LAZY_ADAM =
         3, /* touched rows; PyTorch's SparseAdam: one step counter, eps as there */
@@ -45,10 +45,10 @@ typedef struct wte_optim_options {
     uint32_t
         decay_touched; /* 1: weight_decay reaches only the rows of a sparse gradient; without it
                           a kind without dense semantics refuses sparse gradients with decay */
-    double lr;         /* OWN = SGD, ADAM, ADAMW, LAZY_ADAM 1e-3, the rest 1e-2 */
+    double lr;         /* DEFAULT = SGD, ADAM, ADAMW, LAZY_ADAM 1e-3, the rest 1e-2 */
     double momentum, dampening;
-    double beta1, beta2; /* OWN = 0.9, 0.999 */
-    double eps;          /* OWN = 1e-8; Adagrad 1e-10 */
+    double beta1, beta2; /* DEFAULT = 0.9, 0.999 */
+    double eps;          /* DEFAULT = 1e-8; Adagrad 1e-10 */
     double weight_decay, lr_decay, initial_accumulator;
     uint64_t seed; /* of stochastic rounding */
     const uint8_t
@@ -65,8 +65,8 @@ typedef struct wte_optim_options {
             0, 0, 0, NULL, 0, NULL, NULL                                                           \
     }
 
-/** Trains one table; as long as both live, nobody else writes to the table. One optimizer for a
- *  tied table: it is one tensor, and takes one step. */
+/** Optimizer of one table. Only the optimizer may write to the table while both exist. A tied
+ *  table has one optimizer: it is one tensor and takes one step. */
 typedef struct wte_optim wte_optim;
 /** t  owns its rows (else E_ARGUMENT), of F32, F16 or BF16 (else E_UNSUPPORTED); outlives *out.
  *  E_ARGUMENT for settings that make no sense, with PyTorch's reasons. */
@@ -100,10 +100,9 @@ WTE_API WTE_MUST_CHECK wte_status wte_optim_step_bag(wte_optim *o, wte_ids ids, 
                                                      size_t row_bytes,
                                                      const wte_backward_options *back,
                                                      wte_error *err);
-/** Bring the rows that ids name up to date: kinds of dense semantics leave rows behind that sparse
- *  gradients do not touch, and they must be caught up before they are read. Steps catch up the rows
- *  they touch. The bits are those of dense steps with gradients of zero. Other kinds: nothing to
- * do. */
+/** Bring the rows of ids up to date. Kinds with dense semantics defer the update of rows that a
+ *  sparse gradient does not touch; call this before such rows are read. Steps update the rows they
+ *  touch. The bits are those of dense steps with zero gradients. No effect for other kinds. */
 WTE_API WTE_MUST_CHECK wte_status wte_optim_sync_rows(wte_optim *o, wte_ids ids, wte_error *err);
 /** Bring every row up to date: before the table is saved, or read by a head. */
 WTE_API WTE_MUST_CHECK wte_status wte_optim_sync_all(wte_optim *o, wte_error *err);
@@ -114,7 +113,7 @@ WTE_API uint64_t wte_optim_n_steps(const wte_optim *o); /* taken so far */
  * NULL); returns how many. */
 WTE_API uint64_t wte_optim_changed(const wte_optim *o, uint8_t *bits);
 
-/** State, to be saved beside the table and loaded into an optimizer made with the same options over
+/** State, to be saved with the table and loaded into an optimizer made with the same options over
  *  the same table. Part i (0, 1, ... until E_RANGE) has a name ("steps", "exp_avg", "exp_avg_sq",
  * "sum", "momentum_buffer", "master", ...) and rows, borrowed until the next step. Call
  * wte_optim_sync_all first. Of masked tables the parts have a row for each trainable row. */
