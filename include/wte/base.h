@@ -4,12 +4,11 @@
  * Handles are not locked. A built table, file, vocab or model is immutable and may be read from any
  * number of threads at once. The library never prints, exits, aborts or changes the locale.
  *
- * A function that returns a status answers NULL, where it needs a pointer, with WTE_E_ARGUMENT, and
- * a count larger than memory with WTE_E_LIMIT. On failure the handle behind `out` is NULL, and a
- * single result (a number, a struct) is 0. Other functions return NULL, "", 0 or false for a handle
- * that is NULL.
- * What a call writes must not overlap what it reads; lookups, bags, heads and conversions answer
- * that with WTE_E_ARGUMENT.
+ * A function that returns a status returns WTE_E_ARGUMENT for a NULL pointer that it requires, and
+ * WTE_E_LIMIT for a count larger than memory. On failure it sets a handle `*out` to NULL and a
+ * single result (a number, a struct) to 0. Other functions return NULL, "", 0 or false for a NULL
+ * handle.
+ * Output must not overlap input; lookups, bags, heads and conversions return WTE_E_ARGUMENT then.
  */
 #ifndef WTE_BASE_H
 #define WTE_BASE_H
@@ -72,14 +71,15 @@ WTE_API const char *wte_status_text(wte_status status);
 /** The library's version, "major.minor.patch". */
 WTE_API const char *wte_version(void);
 
-/** Length (1..4) of the UTF-8 character at the start of `text`, or 0 when the bytes there are none.
- *  *safe gets whether a terminal may be given it: no control character, backslash, line separator,
- *  invisible or direction-changing character. Names and texts from files are untrusted. */
+/** Length (1..4) of the UTF-8 character at the start of `text`, or 0 for invalid UTF-8.
+ *  *safe gets whether the character is safe to print on a terminal: no control character,
+ * backslash, line separator, invisible or direction-changing character. Names and texts from files
+ * are untrusted. */
 WTE_API uint32_t wte_utf8_next(const void *text, uint64_t bytes, bool *safe);
 
-/** Where memory comes from. NULL wherever one is asked for means the C library's (2 MiB and larger
- *  blocks then lie on huge pages where the system has them).
- *  alloc    `bytes` > 0, `align` a power of two <= 2 MiB; NULL when there is none
+/** Memory allocator. NULL in options selects the C library's allocator (blocks of 2 MiB and larger
+ *  then use huge pages where the system has them).
+ *  alloc    `bytes` > 0, `align` a power of two <= 2 MiB; returns NULL when out of memory
  *  release  gets back exactly what alloc gave, with the same `bytes`; never called with NULL
  *  The struct must outlive everything that is made with it. */
 typedef struct wte_allocator {
@@ -102,11 +102,11 @@ WTE_API void wte_pool_free(wte_pool *pool); /* NULL is fine */
 WTE_API uint32_t wte_pool_n_threads(
     const wte_pool *pool); /* that a call can use here: 1 for NULL and in a forked child */
 
-/** The tokens that a file of tensors lists beside its table (word vectors, GGUF): wte_file_tokens.
+/** The token list of a tensor file (word vectors, GGUF): wte_file_tokens.
  *  Token i is the text of row i. Borrowed: lives as long as the file. */
 typedef struct wte_token_list wte_token_list;
 WTE_API uint64_t wte_token_list_count(const wte_token_list *t);
-/** Raw bytes, not NUL-terminated, perhaps no valid UTF-8; NULL past the end. */
+/** Raw bytes, not NUL-terminated, possibly invalid UTF-8; NULL past the end. */
 WTE_API const char *wte_token_list_text(const wte_token_list *t, uint64_t i, uint64_t *bytes);
 /** False (and 0) where the file has no scores. */
 WTE_API bool wte_token_list_score(const wte_token_list *t, uint64_t i, float *score);
