@@ -1,8 +1,8 @@
 /* wte/inspect.h - see a lookup step by step, and find where a wrong one parts from it.
  *
  * Everything here looks; nothing is written. Texts in the structs are one line, fit to print. */
-#ifndef WTE_TOOLS_H
-#define WTE_TOOLS_H
+#ifndef WTE_INSPECT_H
+#define WTE_INSPECT_H
 #include <wte/model.h>
 #ifdef __cplusplus
 extern "C" {

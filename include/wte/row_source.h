@@ -1,6 +1,6 @@
 /* wte/row_source.h - row sources and token ids: the two plain types through which rooms meet. */
-#ifndef WTE_ROWS_H
-#define WTE_ROWS_H
+#ifndef WTE_ROW_SOURCE_H
+#define WTE_ROW_SOURCE_H
 #include <wte/dtype.h>
 #ifdef __cplusplus
 extern "C" {
