@@ -381,7 +381,7 @@ static void a_matrix_must_be_whole(void **state)
     wte_bag_options opt = WTE_BAG_OPTIONS_INIT;
     opt.ids_per_bag = 2;
     assert_fails(bags(ids, 3, NULL, 0, &opt, out), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                 "3 ids are no whole number of bags of 2");
+                 "3 ids are not a multiple of 2");
     assert_fails(bags(ids, 2, offsets, 1, &opt, out), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "bags of 2 ids each need no offsets, but there are 1");
     opt.include_last_offset = 1;
@@ -443,7 +443,7 @@ static void bad_arguments_are_refused(void **state)
     assert_fails(wte_bag_reduce(&rows, good, at, NULL, NULL, 0, &err), err, WTE_E_ARGUMENT,
                  WTE_NO_INDEX, "no address for 12 bytes of output");
     assert_fails(wte_bag_reduce(&rows, good, at, NULL, out, 11, &err), err, WTE_E_ARGUMENT,
-                 WTE_NO_INDEX, "11 bytes apart, but 3 f32 take 12");
+                 WTE_NO_INDEX, "the output stride is 11 bytes, but 3 f32 take 12");
     opt.max_norm = 1;
     assert_fails(wte_bag_reduce(&whole, good, at, &opt, out, 0, &err), err, WTE_E_UNSUPPORTED,
                  WTE_NO_INDEX, "rows of i8 have no norm");

@@ -426,7 +426,7 @@ static void what_cannot_be_replaced_is_refused(void **state)
                  "is a socket");
     assert_int_equal(unlink(in("socket")), 0);
     assert_fails(wte__replace_begin(&r, in("none/a"), &err), err, WTE_E_IO, WTE_NO_INDEX,
-                 "cannot write beside it: No such file");
+                 "cannot write next to it: No such file");
     for (size_t i = 0; i < sizeof path; i++) path[i] = i % 2 ? '/' : 'p';
     path[sizeof path - 1] = '\0';
     assert_fails(wte__replace_begin(&r, path, &err), err, WTE_E_IO, WTE_NO_INDEX, "name too long");

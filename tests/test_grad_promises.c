@@ -428,7 +428,7 @@ static void options_that_make_no_sense_are_told(void **state)
     assert_fails(wte_grad_lookup(g, all, NULL, 0, &o, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "no address for 16 bytes of d_out");
     assert_fails(wte_grad_lookup(g, all, d_out, 7, &o, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                 "7 bytes apart, but 2 f32 take 8");
+                 "the stride of d_out is 7 bytes, but 2 f32 take 8");
     assert_fails(wte_grad_lookup(g, all, d_out, SIZE_MAX / 2, &o, &err), err, WTE_E_LIMIT,
                  WTE_NO_INDEX, "more than memory can hold");
     o.scale = NAN;

@@ -43,7 +43,8 @@ static void shapes_and_types_that_do_not_fit_are_refused(void **state)
     refuses(&t, &h, NULL, WTE_E_UNSUPPORTED, "hidden of type f64, but f32, f16 or bf16 is taken");
     h = hidden_of(1, 2);
     h.row_bytes = 7;
-    refuses(&t, &h, NULL, WTE_E_ARGUMENT, "hidden vectors lie 7 bytes apart, but one takes 8");
+    refuses(&t, &h, NULL, WTE_E_ARGUMENT,
+            "the stride of hidden vectors is 7 bytes, but one takes 8");
     h = hidden_of(1, 2);
     h.data = NULL;
     refuses(&t, &h, NULL, WTE_E_ARGUMENT, "no address for 1 hidden vectors");
@@ -101,9 +102,9 @@ static void logits_need_a_place(void **state)
     assert_fails(wte_head_logits(&t, &h, NULL, NULL, 0, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "no address for the logits");
     assert_fails(wte_head_logits(&t, &h, NULL, out, 4, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                 "rows of logits lie 4 bytes apart, but one takes 8");
+                 "the stride of logits is 4 bytes, but one takes 8");
     assert_fails(wte_head_logits(&t, &h, NULL, out, 10, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                 "floats lie at multiples of 4");
+                 "floats are at multiples of 4");
     h = hidden_of(UINT64_C(1) << 59, 0);
     const wte_row_source wide = { .rows = UINT64_C(1) << 40, .dtype = WTE_F32, .data = numbers };
     assert_fails(wte_head_logits(&wide, &h, NULL, out, 0, &err), err, WTE_E_LIMIT, WTE_NO_INDEX,

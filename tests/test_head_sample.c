@@ -312,9 +312,9 @@ static void bad_calls_are_refused(void **state)
     refuse(&c, NULL, WTE_E_ARGUMENT, 1, "hidden vector 1 has logits that are NaN or infinity");
     c.h[1] = 1;
     for (size_t r = 0; r < 70000; r++) c.w[r] = -INFINITY;
-    refuse(&c, NULL, WTE_E_ARGUMENT, 0, "hidden vector 0 has no row to draw");
+    refuse(&c, NULL, WTE_E_ARGUMENT, 0, "hidden vector 0 cannot be sampled");
     c.table.rows = 0;
-    refuse(&c, NULL, WTE_E_ARGUMENT, 0, "hidden vector 0 has no row to draw");
+    refuse(&c, NULL, WTE_E_ARGUMENT, 0, "hidden vector 0 cannot be sampled");
     c.hidden.n = 0;
     assert_ok(wte_head_sample(&c.table, &c.hidden, NULL, NULL, NULL, &err), err);
     head_case_free(&c);

@@ -333,7 +333,7 @@ static void senseless_arguments_are_refused(void **state)
     assert_fails(wte_lookup(&rows, one, NULL, NULL, 0, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
                  "no address for 8 bytes");
     assert_fails(wte_lookup(&rows, one, NULL, out, 7, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                 "7 bytes apart, but 2 f32 take 8");
+                 "the output stride is 7 bytes, but 2 f32 take 8");
     assert_fails(wte_lookup(&rows, ids_of(&id, WTE_I64, UINT64_MAX), NULL, out, 0, &err), err,
                  WTE_E_LIMIT, WTE_NO_INDEX, "18446744073709551615 of 8 bytes are more than memory");
     opt.bad_ids = (wte_bad_id_policy)2;

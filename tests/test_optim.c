@@ -438,7 +438,7 @@ static void settings_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
     const refusal all[] = {
-        REFUSED("there is no kind 99", .kind = (wte_optim_kind)99),
+        REFUSED("unknown kind 99", .kind = (wte_optim_kind)99),
         REFUSED("decay is 7", .decay = (wte_optim_decay)7),
         REFUSED("rounding 3", .rounding = (wte_optim_rounding)3),
         REFUSED("lr is -0.1", .lr = -0.1),

@@ -164,7 +164,7 @@ static void states_that_do_not_fit_are_refused(void **state)
     wte_row_source rows = { ROWS, COLS, WTE_F32, .data = values, .row_bytes = COLS * 4 };
     const wte_row_source steps = { 1, 1, WTE_U64, .data = &count, .row_bytes = 8 };
     assert_fails(wte_optim_load(o, "sum\n", &rows, &err), err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
-                 "'sum\\x0a' is no part");
+                 "'sum\\x0a' is not in the state");
     assert_fails(wte_optim_load(o, "steps", &rows, &err), err, WTE_E_SHAPE, WTE_NO_INDEX,
                  "'steps' is 12 x 5, but this state has 1 x 1");
     rows.rows--;
@@ -180,9 +180,9 @@ static void states_that_do_not_fit_are_refused(void **state)
     assert_int_equal(wte_optim_n_steps(o), 3);
     run(o, t, BY_LOOKUP, 0, 2);
     assert_fails(wte_optim_state(o, 0, &name, &rows, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                 "up to 2 steps behind");
+                 "have missed up to 2 steps");
     assert_fails(wte_optim_load(o, "steps", &steps, &err), err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                 "up to 2 steps behind");
+                 "have missed up to 2 steps");
     wte_optim_free(o);
     wte_table_free(t);
 }

@@ -41,12 +41,12 @@ static const struct {
     { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":0}}", 7, "something follows" },
     { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":", 5, "the text ends too early" },
     { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":\"0\"}", 5,
-      "t: line 1 column 6 (byte 5): the id of 'a' is no whole number from 0 to 16777215" },
-    { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":-1}", 5, "the id of 'a' is no whole number" },
-    { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":1.0}", 5, "the id of 'a' is no whole number" },
-    { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":null}", 5, "the id of 'a' is no whole number" },
-    { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":{\"b\":1}}", 5, "the id of 'a' is no whole number" },
-    { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":99999999999999999999}", 5, "no whole number" },
+      "t: line 1 column 6 (byte 5): the id of 'a' is not a whole number from 0 to 16777215" },
+    { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":-1}", 5, "the id of 'a' is not a whole number" },
+    { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":1.0}", 5, "the id of 'a' is not a whole number" },
+    { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":null}", 5, "the id of 'a' is not a whole number" },
+    { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":{\"b\":1}}", 5, "the id of 'a' is not a whole number" },
+    { WTE_VOCAB_JSON, WTE_E_FORMAT, "{\"a\":99999999999999999999}", 5, "not a whole number" },
     { WTE_VOCAB_JSON, WTE_E_LIMIT, "{\"a\":4000000000}", 5,
       "t: byte 5: 'a' has id 4000000000, but ids end at 16777215" },
     { WTE_VOCAB_JSON, WTE_E_LIMIT, "{\"a\":1152921504606846976}", 5, "id 1152921504606846976" },
@@ -62,14 +62,15 @@ static const struct {
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{}", 1, "without a model with a vocab" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"model\":{}}", 11,
       "without a model with a vocab" },
-    { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"model\":null}", 9, "the model is no object" },
+    { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"model\":null}", 9, "the model is not an object" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"model\":{\"x\":[1,]}}", 17, "not valid JSON" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"model\":{\"x\":1", 15, "not valid JSON" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"x\":[1,]}", 8, "not valid JSON" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"x\":1", 6, "not valid JSON" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_UNSUPPORTED, "{\"version\":\"2.0\"}", 11,
       "t: version '2.0' of tokenizer.json, but only 1.0 is known" },
-    { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"version\":1}", 11, "the version is no string" },
+    { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"version\":1}", 11,
+      "the version is not a string" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, M "3}}", 18, "neither an object nor a list" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, M "{}}}", 0, "holds no tokens" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, M "{\"a\":0},\"vocab\":{}}}", 26, "a second vocab" },
@@ -94,7 +95,7 @@ static const struct {
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"added_tokens\":[{\"id\":\"1\"}]}", 23,
       "the id of an added token is a number" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"added_tokens\":[{\"id\":-1,\"content\":\"x\"}]}",
-      23, "the id of 'x' is no whole number" },
+      23, "the id of 'x' is not a whole number" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"added_tokens\":[],\"added_tokens\":[]}", 19,
       "a second added_tokens" },
     { WTE_VOCAB_TOKENIZER_JSON, WTE_E_FORMAT, "{\"added_tokens\":[{\"id\":0", 24,
@@ -140,7 +141,7 @@ static void names_in_messages_are_fit_for_a_terminal(void **state)
     wte_vocab *v;
     const char *text = "{\"\\u001b[31m\":0.5}";
     assert_fails(wte_vocab_open_memory(text, strlen(text), "t", WTE_VOCAB_JSON, NULL, &v, &err),
-                 err, WTE_E_FORMAT, 14, "the id of '\\x1b[31m' is no whole number");
+                 err, WTE_E_FORMAT, 14, "the id of '\\x1b[31m' is not a whole number");
 }
 
 static void a_file_over_its_limit_is_not_read(void **state)

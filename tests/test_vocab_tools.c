@@ -59,9 +59,10 @@ static void broken_tekken_files_are_refused(void **state)
         wte_status status;
     } cases[] = {
         { "{\"config\":", "not valid JSON", WTE_E_FORMAT },
-        { "{\"config\":1}", "the config is no object", WTE_E_FORMAT },
-        { "{\"config\":{\"default_vocab_size\":-1}}", "vocab_size is no count", WTE_E_FORMAT },
-        { "{\"config\":{\"default_num_special_tokens\":[]}}", "tokens is no count", WTE_E_FORMAT },
+        { "{\"config\":1}", "the config is not an object", WTE_E_FORMAT },
+        { "{\"config\":{\"default_vocab_size\":-1}}", "vocab_size is not a count", WTE_E_FORMAT },
+        { "{\"config\":{\"default_num_special_tokens\":[]}}", "tokens is not a count",
+          WTE_E_FORMAT },
         { "{\"config\":{},\"vocab\":[]}", "a tekken file needs vocab", WTE_E_FORMAT },
         { "{\"vocab\":{}}", "are lists of objects", WTE_E_FORMAT },
         { "{\"vocab\":[1]}", "are lists of objects", WTE_E_FORMAT },
@@ -70,8 +71,8 @@ static void broken_tekken_files_are_refused(void **state)
         { TEKKEN("v3", "[{\"rank\":-1}]", ""), "a rank is not a whole number from 0 to 16777215",
           WTE_E_FORMAT },
         { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":1}]", ""), "is a string", WTE_E_FORMAT },
-        { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":\"AAA\"}]", ""), "no base64", WTE_E_FORMAT },
-        { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":\"A?==\"}]", ""), "no base64", WTE_E_FORMAT },
+        { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":\"AAA\"}]", ""), "not base64", WTE_E_FORMAT },
+        { TEKKEN("v3", "[{\"rank\":0,\"token_bytes\":\"A?==\"}]", ""), "not base64", WTE_E_FORMAT },
         { TEKKEN("v3", "[]", "\"special_tokens\":[{\"rank\":1}],"), "and a token_str",
           WTE_E_FORMAT },
         { TEKKEN("v3", "[]", "\"special_tokens\":[{\"rank\":22,\"token_str\":\"x\"}],"),
@@ -114,7 +115,7 @@ static void rows_of_spacy_have_names(void **state)
 {
     (void)state;
     put_bytes("key2row", key2row, sizeof key2row);
-    refused(WTE_E_UNSUPPORTED, WTE_NO_INDEX, "strings.json beside it has the texts");
+    refused(WTE_E_UNSUPPORTED, WTE_NO_INDEX, "their texts are in strings.json, which is missing");
     put("strings.json", "[\"other\", \"\\u0063offee\", \"HelloWorld\", \"coffee\"]");
     wte_vocab *v = open_folder();
     assert_int_equal(wte_vocab_source_of(v), WTE_VOCAB_SPACY);

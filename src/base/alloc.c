@@ -99,8 +99,8 @@ struct wte__arena_block {
     size_t size, used; /* of the whole block, this header included */
 };
 
-/* What stands before the first piece, which begins at a multiple of 8 also where pointers have four
- * bytes. */
+/* Bytes before the first piece, which starts at a multiple of 8 even with pointers of four bytes.
+ */
 #define ARENA_HEAD ((sizeof(struct wte__arena_block) + 7) & ~(size_t)7)
 
 void wte__arena_init(wte__arena *arena, const wte_allocator *a)
@@ -122,8 +122,7 @@ void *wte__arena_take(wte__arena *arena, size_t bytes)
         if (!block) return NULL;
         block->size = size;
         block->used = ARENA_HEAD;
-        /* a block made for one large piece goes behind the current one, which may still have room
-         */
+        /* a block for one large piece goes after the current one, which may still have room */
         if (size > arena->next_block && arena->blocks) {
             block->next = arena->blocks->next;
             arena->blocks->next = block;

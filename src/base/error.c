@@ -30,7 +30,7 @@ const char *wte_status_text(wte_status status)
     return "unknown status";
 }
 
-/* strerror_r comes in two kinds, told apart by what it returns. */
+/* strerror_r has two versions, distinguished by their return types. */
 static const char *text_of_xsi(int result, const char *buf)
 {
     return result == 0 ? buf : "unknown error";
@@ -47,8 +47,8 @@ static const char *error_text(int sys_errno, char *buf, size_t cap)
         strerror_r(sys_errno, buf, cap), buf);
 }
 
-/* A message is one line that a terminal may be given: texts from files and paths that came in
- * unescaped lose what is no printable character, and a cut one ends on a whole character. */
+/* A message is one printable line: bytes of file texts and paths that are not printable characters
+ * become '?', and a truncated message ends with a whole character. */
 static void tidy(char *message)
 {
     size_t n = strlen(message);
@@ -60,12 +60,12 @@ static void tidy(char *message)
     }
 }
 
-#define WHOLE_TEXT ((size_t)4608) /* a path of 4095 bytes and what is said about it */
-#define PATH_SHOWN 40             /* of a path that is shortened, at least so much of its end */
+#define WHOLE_TEXT ((size_t)4608) /* a path of 4095 bytes and the text after it */
+#define PATH_SHOWN 40             /* minimum length of the kept end of a path */
 #define DOTS       "..."
 
-/* A text that does not fit loses the beginning of the path it starts with, not what is said about
- * the file: paths of a model cache are long, and their ends tell them apart. */
+/* A message that is too long loses the beginning of its path, not the text after it: paths of a
+ * model cache are long and differ at their ends. */
 static void fit(char *message, size_t cap, char *text)
 {
     size_t n = strlen(text);

@@ -13,8 +13,7 @@ typedef struct wte__file {
     const uint8_t *map; /* whole file, or NULL when not mapped */
     bool memory;        /* map is the caller's memory */
     uint64_t changed;   /* nanoseconds; 0 for memory */
-    /* Which file it is, and when anything of it changed last, which nobody can set; 0 for memory.
-     */
+    /* Identity of the file and its change time, which no program can set; 0 for memory. */
     uint64_t device, inode, status_changed;
 } wte__file;
 
@@ -25,7 +24,7 @@ void wte__file_over(wte__file *f, const void *data, uint64_t size); /* over the 
 wte_status wte__file_map(wte__file *f, const char *path,
                          wte_error *err); /* fills f->map; size 0 maps nothing */
 void wte__file_close(wte__file *f);       /* also of a zeroed struct with fd -1 */
-/* Whether its size or time of change is no longer what it was when it was opened. */
+/* True when its size or change time differs from when it was opened. */
 bool wte__file_has_changed(const wte__file *f);
 /* The same as an error, E_FORMAT: what was read through a map may be zeros, or of two versions. */
 wte_status wte__file_check_unchanged(const wte__file *f, const char *path, wte_error *err);
@@ -52,21 +51,21 @@ typedef enum wte__path_kind {
 } wte__path_kind;
 /* The error of a path that could not be opened for the reason `why` (errno). */
 wte_status wte__path_cannot_open(const char *path, int why, wte_error *err);
-/* What lies at a path. *kind is NONE only where there is nothing of that name. What the system does
- * not let us look at (a folder without permission, links in a circle), and a link that leads to
- * nothing, is an error. *bytes of a file; may be NULL. */
+/* The kind of file at a path; NONE only when the name does not exist. A path that cannot be
+ * examined (a folder without permission, a cycle of links) and a dangling link are errors. *bytes:
+ * the size of a file; may be NULL. */
 wte_status wte__path_look(const char *path, wte__path_kind *kind, uint64_t *bytes, wte_error *err);
-/* Whether a file that may be left out is there. An empty one counts as absent; a folder, a pipe and
- * whatever else cannot be read as a file is an error. *bytes may be NULL. */
+/* Whether an optional file exists. An empty one counts as absent; a folder, a pipe or anything else
+ * that cannot be read as a file is an error. *bytes may be NULL. */
 wte_status wte__path_optional(const char *path, bool *there, uint64_t *bytes, wte_error *err);
-/* Whether a folder that may be left out is there; a file of that name counts as absent. */
+/* Whether an optional folder exists; a file of that name counts as absent. */
 wte_status wte__path_folder(const char *path, bool *there, wte_error *err);
 /* dir + "/" + name into out (WTE_LIMIT_PATH bytes); false when too long. name absolute = name
  * alone. */
 bool wte__path_join(char *out, const char *dir, const char *name);
-/* Whether a file lies in a folder or below it when all links are followed, or in the blobs of the
- * hub's cache that the folder is a snapshot of (.../snapshots/REVISION, .../blobs). A file that is
- * not there stays. real gets where it lies. */
+/* Whether a file, after all links are followed, is inside a folder, or in the blobs of the hub
+ * cache that the folder is a snapshot of (.../snapshots/REVISION, .../blobs). True for a missing
+ * file. real receives the resolved path. */
 wte_status wte__path_stays(const char *path, const char *folder, bool *stays,
                            char real[WTE_LIMIT_PATH], wte_error *err);
 bool wte__path_remove(const char *path);      /* a file; false when it could not be removed */

@@ -12,7 +12,7 @@
 #define WTE_LIMIT_SAFETENSORS_HEADER 100000000u
 /* Tensors in one file: 2^31 would need more header than the cap above allows at ~50 bytes each. */
 #define WTE_LIMIT_TENSORS 4000000u
-/* Dimensions of one tensor. NumPy stops at 32, ggml at 4; nobody ships more than 8. */
+/* Dimensions of one tensor. NumPy stops at 32, ggml at 4; models have at most 8. */
 #define WTE_LIMIT_RANK 16u
 /* Name of one tensor: longer than any seen by 100 times; names are compared and printed. */
 #define WTE_LIMIT_NAME 65535u
@@ -27,8 +27,8 @@
 #define WTE_LIMIT_UNPACKED_RATIO 64u
 /* ... and never more than 4 GiB: a larger archive is better unpacked once. */
 #define WTE_LIMIT_UNPACKED 4294967296u
-/* What a row of a text of vectors takes in memory beside its text: its place, its token, the entry
- * of that in a vocabulary. It counts to what a packed text unpacks to. */
+/* Bytes of memory for a row of a text of vectors besides its text: offset, token and vocabulary
+ * entry. They count towards the size of a decompressed text. */
 #define WTE_LIMIT_TEXT_ROW 96u
 /* All indexes of texts that are kept in the cache folder: those of some hundred files of a million
  * words. The oldest make room for new ones. */
@@ -43,11 +43,11 @@
 #define WTE_LIMIT_GGUF_TOKENS 1048576u
 /* Alignment of the tensors of a GGUF file: 32 is usual, a page 4096. */
 #define WTE_LIMIT_GGUF_ALIGNMENT 1048576u
-/* One line of a text file of vectors: 16,384 numbers of 20 characters behind a word are 330 KB. */
+/* One line of a text file of vectors: a word and 16,384 numbers of 20 characters are 330 KB. */
 #define WTE_LIMIT_TEXT_LINE 16777216u
 /* Characters of one n-gram of a fastText model: its default is 6. */
 #define WTE_LIMIT_NGRAM 64u
-/* N-grams of one word, each of which is a row to be read: a word of 20 letters has some 80. */
+/* N-grams of one word, each a row to read: a word of 20 letters has about 80. */
 #define WTE_LIMIT_NGRAMS 262144u
 /* One pickle of a PyTorch checkpoint: it holds names and shapes, some 200 bytes a tensor. */
 #define WTE_LIMIT_PICKLE 67108864u
@@ -55,8 +55,8 @@
 #define WTE_LIMIT_PICKLE_OPCODES 4000000u
 /* Values on its stack: Python's own writer puts down 1000 entries of a dict at a time. */
 #define WTE_LIMIT_PICKLE_STACK 1000000u
-/* Bytes that its values make it look at beside its own: a text or tuple of it can be used again and
- * again for two bytes each time. 125,000 tensors with names of 100 bytes come to 20 MB. */
+/* Bytes that are read again because values refer to earlier ones: a text or tuple can be reused for
+ * two bytes each time. 125,000 tensors with names of 100 bytes come to 20 MB. */
 #define WTE_LIMIT_PICKLE_WORK 268435456u
 /* Names of all its tensors together: this much whatever the pickle ... */
 #define WTE_LIMIT_PICKLE_NAMES_FREE 1048576u
@@ -107,7 +107,8 @@
 /* Tensors that are kept as candidates for each role: a real model has under ten, a file of a
  * million tensors with one name each could otherwise fill memory with reasons. */
 #define WTE_LIMIT_CANDIDATES 256u
-/* Bytes of the JSON text beside a four-bit table of bitsandbytes: real ones have some 200. */
+/* Bytes of the JSON text that bitsandbytes stores with a four-bit table: real ones have about 200.
+ */
 #define WTE_LIMIT_QUANT_STATE 65536u
 /* Largest finite table for which `trace` multiplies a one-hot vector by the matrix. */
 #define WTE_LIMIT_ONE_HOT 268435456u
@@ -117,13 +118,13 @@
 /* Bytes of the rough copy that `check` keeps of rows that are dear to read: one a number, so that
  * the largest tables of word vectors and of quantised models (some 2,000,000 x 300) have room. */
 #define WTE_LIMIT_ROUGH_COPY 1073741824u
-/* One word of a corpus: longer ones are no text, but what a window of 256 KiB must hold whole. */
+/* One word of a corpus, which a window of 256 KiB must hold whole: longer ones are not text. */
 #define WTE_LIMIT_CORPUS_WORD 4096u
 /* Words of a corpus that are rows of the table: as many ids as a vocabulary may have. */
 #define WTE_LIMIT_CORPUS_WORDS 16777216u
-/* Different words of a corpus while they are counted, of which the rare ones are then left out:
- * each takes some 40 bytes beside its text, so all of these 11 GB. Billions of words of web text
- * have some 100 million. */
+/* Distinct words of a corpus while they are counted, before the rare ones are dropped: each takes
+ * about 40 bytes besides its text, so that this many take 11 GB. Billions of words of web text have
+ * about 100 million. */
 #define WTE_LIMIT_CORPUS_DISTINCT 268435456u
 /* Steps of an optimizer: beyond 2^53 a double counts no longer by ones, and bias corrections are
  * computed in it. A million steps a second take 285 years to get there. */
@@ -134,10 +135,10 @@
 /* Numbers of a row of a table that is trained, and of a hidden layer: the widest models in use have
  * 16384 and 65536. */
 #define WTE_LIMIT_LM_WIDTH 65536u
-/* Words of a mini-batch: all that lies between two layers is held for each of them. */
+/* Words of a mini-batch: the activations of every layer are held for each of them. */
 #define WTE_LIMIT_LM_BATCH 1048576u
-/* Words to each side that a word is learned with: 5 to 15 are in use. What is between these vectors
- * and the rows of samples, 128 by 128, lies on the stack as 64 KiB. */
+/* Context words to each side of a word: 5 to 15 are in use. The products of their vectors with the
+ * rows of samples, 128 by 128, take 64 KiB of stack. */
 #define WTE_LIMIT_WORDS_WINDOW 64u
 /* Negative samples for each word: 5 to 15 are in use. */
 #define WTE_LIMIT_WORDS_NEGATIVE 64u

@@ -15,7 +15,7 @@ bool wte__names_reserve(wte__names *n, uint64_t count); /* false = out of memory
 /* Adds text -> value unless text is there: then *value gets the stored number and *found is true.
  * The text is not copied: it must outlive the set. False = out of memory. */
 bool wte__names_add(wte__names *n, wte__bytes text, uint64_t *value, bool *found);
-/* A hint that text will be added or asked for soon: a large set lies outside the caches. */
+/* Prefetch hint: `text` is added or looked up soon. A large set does not fit in the caches. */
 void wte__names_expect(const wte__names *n, wte__bytes text);
 bool wte__names_find(const wte__names *n, wte__bytes text, uint64_t *value);
 void wte__names_clear(wte__names *n);

@@ -21,7 +21,7 @@ static wte_status check_size(const char *what, wte__piece *p, wte_error *err)
                      what, p->name, p->rows, p->stride);
 }
 
-/* First byte and the one behind the last; false: there are none. */
+/* Address of the first byte and of the one after the last; false for an empty piece. */
 static bool extent(const wte__piece *p, uintptr_t *first, uintptr_t *end)
 {
     if (!p->at || p->rows == 0 || p->row_bytes == 0) return false;

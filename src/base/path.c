@@ -1,4 +1,4 @@
-/* Paths: what lies at them, where links lead, what a folder holds. */
+/* Paths: kinds of files, resolved links, contents of folders. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ wte_status wte__path_look(const char *path, wte__path_kind *kind, uint64_t *byte
     if (bytes) *bytes = 0;
     if (stat(path, &st) != 0) {
         const int why = errno;
-        /* a part of the path that is no folder has nothing below it */
+        /* a component that is not a folder: the path does not exist */
         if (why == ENOTDIR || (why == ENOENT && lstat(path, &st) != 0)) return WTE_OK;
         return wte__path_cannot_open(path, why, err);
     }
@@ -161,7 +161,7 @@ bool wte__cache_folder(char *out)
 {
     char base[WTE_LIMIT_PATH];
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    /* as its specification has it, what is no absolute path is ignored */
+    /* its specification says that a relative path is ignored */
     if (cache && cache[0] == '/') {
         if (!wte__path_join(out, cache, "wte")) return false;
     } else if (!home || home[0] != '/' || !wte__path_join(base, home, ".cache") ||

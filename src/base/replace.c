@@ -1,4 +1,5 @@
-/* Replacing one file: temporary file, lock, rename, and the removal of what was left behind. */
+/* Replacing one file: temporary file, lock, rename, and removal of temporary files of killed runs.
+ */
 #include "base/replace.h"
 
 #include <dirent.h>
@@ -180,7 +181,7 @@ wte_status wte__replace_begin(wte__replace *r, const char *path, wte_error *err)
     (void)wte__replace_sweep(r->target);
     r->fd = open_beside(r, r->exists ? 0600 : 0666); /* a new file gets what the umask leaves */
     if (r->fd < 0)
-        return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write beside it",
+        return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write next to it",
                             wte__show_path(shown, path));
     if (!r->exists) return WTE_OK;
     if (fchown(r->fd, st.st_uid, st.st_gid) != 0) {
@@ -263,7 +264,7 @@ void wte__replace_abort(wte__replace *r)
     r->temporary[0] = '\0';
 }
 
-/* Removing what was left behind ---------------------------------------------------------------- */
+/* Removing files of killed runs ---------------------------------------------------------------- */
 
 /* Whether it is the old file that a transaction has kept under a second name: another name of the
  * target, which must then not be taken for the only one. */
@@ -274,7 +275,7 @@ static bool is_second_name(int folder, const char *base, const struct stat *st)
            target.st_dev == st->st_dev && target.st_ino == st->st_ino;
 }
 
-/* Remove it if it is a file of this user that nobody holds. */
+/* Remove it if it is a file of this user that no process has locked. */
 static bool remove_left_over(int folder, const char *base, const char *name)
 {
     struct stat st;

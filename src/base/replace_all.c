@@ -70,7 +70,7 @@ static int create_journal(const char *path)
         }
         while (flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
         if (fstat(fd, &st) != 0 || st.st_nlink > 0) return fd;
-        close(fd); /* taken for one that was left behind */
+        close(fd); /* another run removed it as that of a killed one */
     }
     errno = EBUSY;
     return -1;
@@ -89,7 +89,7 @@ static wte_status write_journal(step *steps, size_t n, size_t first, wte_error *
     if (s->journal < 0) {
         const int why = errno;
         s->journal_path[0] = '\0';
-        return wte__fail_os(err, WTE_E_IO, why, "%s: cannot write a journal beside it",
+        return wte__fail_os(err, WTE_E_IO, why, "%s: cannot write a journal next to it",
                             wte__show_path(shown, s->r->path));
     }
     bool ok = put_text(s->journal, journal_start);
@@ -99,7 +99,7 @@ static wte_status write_journal(step *steps, size_t n, size_t first, wte_error *
                  put_text(s->journal, wte__path_base(steps[i].r->target));
     ok = ok && put_text(s->journal, journal_end) && (fsync(s->journal) == 0 || errno == EINVAL);
     if (!ok)
-        return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write the journal beside it",
+        return wte__fail_os(err, WTE_E_IO, errno, "%s: cannot write the journal next to it",
                             wte__show_path(shown, s->r->path));
     return wte__replace_sync_folder(s->journal_path, err);
 }
@@ -147,8 +147,7 @@ static void undo(step *steps, size_t n)
         if (!steps[i].r->exists) {
             (void)unlink(target);
         } else if (backup[0] && rename(backup, target) != 0) {
-            /* where nothing can be renamed any more; a backup that is no use stays, with all in it
-             */
+            /* renaming fails for good: link instead; a backup that cannot be used is kept */
             if (unlink(target) == 0 && link(backup, target) == 0) (void)unlink(backup);
         }
         steps[i].backup[0] = '\0';
@@ -190,7 +189,7 @@ static wte_status install(step *steps, size_t n, wte_error *err)
     if (status == WTE_OK) {
         status = sync_folders(steps, n, err);
     } else {
-        drop_journals(steps, n); /* first: nobody is to go on with it */
+        drop_journals(steps, n); /* first, so that no later run resumes it */
         undo(steps, n);
     }
     drop_journals(steps, n);
@@ -233,7 +232,7 @@ wte_status wte__replace_install(wte__replace *const *r, size_t n, wte_error *err
 
 /* Recovery ------------------------------------------------------------------------------------- */
 
-/* The journal's next text; NULL when there is none. */
+/* The journal's next text; NULL at its end. */
 static const char *next_text(const char *journal, size_t n, size_t *at)
 {
     const char *text = journal + *at;
@@ -258,8 +257,8 @@ static bool is_decided(const char *journal, size_t n)
     return text && at == n;
 }
 
-/* Whether the journal is of one who may rename in this folder; another user's in a folder that is
- * open to all is not believed. */
+/* Whether the journal's owner may rename files in this folder. Another user's journal in a folder
+ * that is writable for all is not trusted. */
 static bool is_trusted(int folder, const struct stat *journal)
 {
     struct stat st;

@@ -32,7 +32,7 @@ uint64_t wte__text_start(wte__bytes start)
     return at;
 }
 
-/* The rest of the line that starts with key, shown; "?" when there is none. */
+/* The rest of the line that starts with key, escaped; "?" without such a line. */
 static const char *line_value(wte__bytes start, const char *key, char buf[WTE__NAME_SHOWN])
 {
     const size_t n = strlen(key);

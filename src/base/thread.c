@@ -6,7 +6,7 @@
  * its own processor what it left there.
  *
  * A worker joins a job only while it is open. The caller works too, closes the job when no chunk is
- * left, and waits for those that have joined: one that the system keeps asleep holds nobody up.
+ * left, and waits for those that have joined: one that the system keeps asleep delays no call.
  * A worker that finds no work spins for a short while (the next call of a tight loop comes within
  * microseconds) and then sleeps on a condition variable.
  *
@@ -151,8 +151,8 @@ static void note_allowed(wte_pool *p)
 }
 
 /* A worker that wakes tends to be put on the processor that woke it, where it and the caller take
- * turns instead of sharing the work: measured, two threads were no faster than one. So workers may
- * use every processor but the caller's. A hint: where it cannot be followed, nothing is lost. */
+ * turns instead of sharing the work: two threads were measured no faster than one. Workers may
+ * use every processor but the caller's. A hint: results do not depend on it. */
 static void keep_off_caller(wte_pool *p)
 {
     const int cpu = sched_getcpu();

@@ -1,4 +1,4 @@
-/* A growing list of token texts in one block, and what is known of each beside it. */
+/* A growing list of token texts in one block, with arrays of their ends, tags and scores. */
 #include "base/tokens.h"
 
 #include "base/alloc.h"
@@ -16,7 +16,7 @@ static wte_status no_memory(uint64_t bytes, wte_error *err)
     return wte__no_memory(err, bytes, "a list of tokens");
 }
 
-/* The three arrays beside the text have one capacity: they grow together or not at all. */
+/* The three arrays next to the text have one capacity: they grow together or not at all. */
 static bool grow_arrays(wte_token_list *list, uint64_t need)
 {
     size_t cap = list->cap ? list->cap : 256;

@@ -9,7 +9,7 @@
 /* What a token is for; sentencepiece's numbers, which GGUF uses too. */
 typedef enum wte__token_tag {
     WTE_TAG_NORMAL = 1,
-    WTE_TAG_UNKNOWN = 2, /* stands for what no other token can spell */
+    WTE_TAG_UNKNOWN = 2, /* for text that no other token spells */
     WTE_TAG_CONTROL = 3, /* never made from text: <s>, </s> */
     WTE_TAG_USER = 4,    /* added by people, matched whole */
     WTE_TAG_UNUSED = 5,  /* a row without a meaning, kept for later */
@@ -25,7 +25,7 @@ typedef enum wte__token_form {
     WTE_FORM_WORDPIECE   /* "##" before what continues a word */
 } wte__token_form;
 
-/* Owned by who holds it; texts lie one behind the other and are any bytes. */
+/* Owned by its holder; texts are stored one after another and may hold any byte. */
 struct wte_token_list {
     const wte_allocator *allocator;
     uint64_t n;

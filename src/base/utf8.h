@@ -6,8 +6,8 @@
 
 #include "base/span.h"
 
-/* Length of the character at p (1..4) and its code point, or 0 when the bytes there are no
- * character. */
+/* Length of the character at p (1..4) and its code point, or 0 when the bytes there are not
+ * a valid character. */
 static inline uint32_t wte__utf8_get(const uint8_t *p, uint64_t left, uint32_t *code)
 {
     *code = 0;

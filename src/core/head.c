@@ -15,7 +15,7 @@ struct wte_head {
     wte_head_options options;
     float *bias;            /* or NULL */
     uint8_t *valid;         /* a bit for each row, or NULL */
-    wte_row_source project; /* hidden state -> table->dim; rows 0 = there is none */
+    wte_row_source project; /* hidden state -> table->dim; rows 0 = none */
     float *project_bias;    /* or NULL */
     char reason[240];
     wte_head_info info;
@@ -111,7 +111,7 @@ static wte_status mask_rows(wte_head *h)
     return WTE_OK;
 }
 
-/* Index of NAME.bias for a tensor NAME.weight; false when there is none. */
+/* Index of NAME.bias for a tensor NAME.weight; false when it does not exist. */
 static bool bias_beside(const wte_file *file, uint64_t tensor, uint64_t *found)
 {
     static const char leaf[] = ".weight", bias[] = ".bias";

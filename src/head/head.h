@@ -9,8 +9,8 @@
 #include "num/kernels.h"
 #include "num/overlap.h"
 
-/* The logits of some neighbouring rows for some neighbouring hidden vectors: chain done, not masked
- * (wte__head_masks tells). Valid while `take` runs; it may be changed there. */
+/* Logits of consecutive rows for consecutive hidden vectors, transformed but not masked (see
+ * wte__head_masks). Valid, and writable, while `take` runs. */
 typedef struct wte__tile {
     uint64_t number; /* of the tile of rows, from 0; row = number * tile_rows of the sweep */
     uint64_t row, hidden;
@@ -39,7 +39,7 @@ typedef struct wte__logit_tiles {
     /* How many hidden vectors the whole has that these are a part of; 0 = these are all. The fast
      * precision chooses by that how to round, so that parts have the bits of the whole. */
     uint64_t whole;
-    wte__progress_state *told; /* NULL, or what is told after each round of tiles */
+    wte__progress_state *told; /* NULL, or progress reported after each round of tiles */
 } wte__logit_tiles;
 
 /* Row of the table that is number i of the sweep. */

@@ -1,5 +1,5 @@
-/* Hidden vectors as the kernels want them: in f32, with what the chain does before the product; in
- * the fast precision rounded to bf16, or to integers with a scale for every 32. */
+/* Hidden vectors in the form that kernels take: f32 after the transform's steps before the product;
+ * in the fast precision rounded to bf16, or to integers with a scale for every 32. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 /* Their largest: symmetric, so that no sign has an advantage. */
 #define MOST 127.0f
 
-/* Whether vectors can be taken from where they lie. */
+/* Whether vectors can be used in place. */
 static bool stays(const wte__tile_pass *p)
 {
     const wte_hidden *h = p->s->hidden;
@@ -40,7 +40,7 @@ static uint64_t bytes_of_block(const wte__tile_pass *p, uint64_t block)
     }
 }
 
-/* Behind the block: one vector in f32, and one in bf16. */
+/* After the block: one vector in f32, and one in bf16. */
 uint64_t wte__hidden_plan(const wte__tile_pass *p, uint64_t block)
 {
     const uint64_t one = wte__form_is_exact(p->form) ? 0 : wte__times(p->s->hidden->dim, 6);

@@ -16,10 +16,10 @@
 /* Logits that are kept of each when nothing is known. */
 #define USUAL_TOP 1024u
 
-/* The largest logits of a hidden vector: a list with room for more than k keys. When it is full it
- * is cut to the k first, and the last of these is the bound, `last` of the survey: what ranks
- * behind is not looked at any more. A lock guards the list; the bound, which never falls, may be
- * read without. Which keys are kept in the end does not depend on the order in which they come. */
+/* The largest logits of a hidden vector: a list with room for more than k keys. A full list is
+ * truncated to its k first keys, and the last of these becomes the bound, `last` of the statistics:
+ * keys that rank after it are skipped. A lock guards the list; the bound never falls and is read
+ * without it. The keys that remain do not depend on the order of arrival. */
 typedef struct wte__topk_heap {
     atomic_flag lock;
     _Atomic(uint32_t) n; /* read without the lock only to fetch what is there */
@@ -157,7 +157,7 @@ static bool has_masked(const wte__logit_stats *s, const wte__tile *t)
     return false;
 }
 
-/* The sums of a row of logits of which some are not finite, or none is, in double precision. */
+/* The sums of a row of logits with values that are not finite, in double precision. */
 static uint32_t sum_carefully(const float *x, size_t n, float times, float *most, float *sum,
                               float *all)
 {
@@ -284,9 +284,9 @@ static void enter(const wte__logit_stats *s, const wte__tile *t, uint32_t h)
     if (!alone) atomic_flag_clear_explicit(&b->lock, memory_order_release);
 }
 
-/* Most tiles have none: their largest logit tells, as if it were that of their first row. Lists of
- * many hidden vectors are more than a cache holds: the ends of those that are to grow are fetched
- * before the first of them does. */
+/* Most tiles have no such key: their largest logit, taken as that of their first row, excludes
+ * them. Lists of many hidden vectors exceed the cache: the ends of those that will grow are
+ * prefetched before the first one grows. */
 static void take_largest(const wte__logit_stats *s, const wte__tile *t)
 {
     const float *most = s->most + t->number * s->part.n + t->hidden;
@@ -455,7 +455,7 @@ wte_status wte__logit_stats_all(wte__logit_stats *s, wte_error *err)
     return status;
 }
 
-/* As many logits as are ever kept, or as many as are usual. Sampling takes the most beside. */
+/* The maximum number of kept logits, or the usual one. Sampling needs the most besides them. */
 void wte__logit_stats_need(const wte_row_source *table, const wte_hidden *hidden,
                            const wte_head_options *o, uint64_t *least, uint64_t *best)
 {

@@ -36,7 +36,7 @@ typedef struct wte__logit_stats {
     bool want_all;
     uint64_t step;   /* blocks are multiples of this, when there are several; 0 = any */
     wte_ids targets; /* data NULL = none; else one for each hidden vector, checked */
-    int64_t ignore;  /* a target that is none */
+    int64_t ignore;  /* a target that takes no part */
     /* of all hidden vectors of the block, from any thread */
     void (*emit)(void *ctx, uint64_t hidden, const wte__found *found);
     void *ctx;
@@ -63,8 +63,8 @@ typedef struct wte__logit_stats {
 
 /* Bytes for each hidden vector of a block. */
 uint64_t wte__logit_stats_bytes(wte__logit_stats *s);
-/* Chooses the largest block that work_bytes allows, beside `fixed` bytes and `each` for each hidden
- * vector that the caller takes himself, and allocates. */
+/* Chooses the largest block that work_bytes allows, after the `fixed` bytes and the `each` bytes of
+ * a hidden vector that the caller allocates itself, and allocates. */
 wte_status wte__logit_stats_open(wte__logit_stats *s, uint64_t fixed, uint64_t each,
                                  wte_error *err);
 /* Hidden vectors first to first + n - 1, n <= block. */
@@ -79,7 +79,7 @@ void wte__logit_stats_sizes(wte__logit_stats *s, uint64_t fixed, uint64_t each, 
 /* What any function of this room that works by surveys needs. */
 void wte__logit_stats_need(const wte_row_source *table, const wte_hidden *hidden,
                            const wte_head_options *o, uint64_t *least, uint64_t *best);
-/* What wte_head_sample takes beside its survey, and for each hidden vector (sample.c). */
+/* Bytes of wte_head_sample besides its statistics, and for each hidden vector (sample.c). */
 #define WTE__SAMPLE_EACH 40u
 uint64_t wte__sample_bytes(const wte__logit_tiles *s);
 

@@ -72,7 +72,7 @@ static wte_status check_hidden(const wte_row_source *table, const wte_hidden *hi
                          hidden->n, hidden->dim);
     if (hidden->row_bytes && hidden->row_bytes < tight)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                         "head: hidden vectors lie %zu bytes apart, but one takes %" PRIu64,
+                         "head: the stride of hidden vectors is %zu bytes, but one takes %" PRIu64,
                          hidden->row_bytes, tight);
     if (!hidden->data && all)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,

@@ -7,7 +7,7 @@ bool wte__logit_transform_any(const wte_head_options *o)
     return o->bias || o->chain.scale != 0 || o->chain.divisor != 0 || o->chain.softcap > 0;
 }
 
-/* The bias of n rows from `row` on, in f32: where it lies, or in `space`. */
+/* The bias of n rows from `row` on, in f32: in place, or in `space`. */
 static wte_status take_bias(const wte__tile_pass *p, uint64_t row, uint32_t n, float *space,
                             const float **bias, wte_error *err)
 {

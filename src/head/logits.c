@@ -39,8 +39,8 @@ static wte_status check_logits(wte__logit_tiles *s, uint64_t n, size_t row_bytes
                          hidden->n, n);
     if (row_bytes && (row_bytes < tight || row_bytes % 4))
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                         "head: rows of logits lie %zu bytes apart, but one takes %" PRIu64
-                         " and floats lie at multiples of 4",
+                         "head: the stride of logits is %zu bytes, but one takes %" PRIu64
+                         " and floats are at multiples of 4",
                          row_bytes, tight);
     if (!s->logits && all)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "head: no address for the logits");

@@ -21,19 +21,19 @@ typedef struct wte__loss_job {
     wte__term *terms;
     /* with gradients: */
     double unit;            /* what a change of the loss of one target counts */
-    double after;           /* what the chain multiplies by behind the product: times / over */
+    double after;           /* factor of the transform after the product: scale / divisor */
     double before;          /* and before it: hidden_times / hidden_over */
-    float *minus, *scale;   /* of each hidden vector: slope = scale * exp(logit - minus) + ... */
+    float *minus, *scale;   /* of each hidden vector: gradient = scale * exp(logit - minus) + ... */
     float *hidden;          /* of the block, as they are multiplied, in f32: WTE__OUTER_COLS columns
                                of all, then the next */
     float *one;             /* hidden vector, with room for whole panels */
     uint8_t *hidden_memory; /* of both */
-    uint8_t *scratch;       /* a tile for each thread, where it does not lie in memory as f32 */
+    uint8_t *scratch;       /* a tile for each thread, when it is not in memory as f32 */
     size_t scratch_bytes;   /* of each */
 } wte__loss_job;
 
 bool wte__loss_wants_gradients(const wte_loss_options *how);
-/* Work memory beside that of the survey: once, and for each hidden vector of a block. */
+/* Work memory besides that of the statistics: once, and for each hidden vector of a block. */
 void wte__gradient_bytes(const wte__loss_job *job, uint64_t *fixed, uint64_t *each);
 wte_status wte__gradient_open(wte__loss_job *job, wte_error *err);
 void wte__gradient_close(wte__loss_job *job);

@@ -1,11 +1,11 @@
-/* The gradients of the cross-entropy, block by block of hidden vectors: the logits of a block,
- * which the survey has kept tile by tile, become slopes in place; then
+/* The gradients of the cross-entropy, block by block of hidden vectors: the logits of a block, kept
+ * tile by tile by the statistics pass, become d_logits (the softmax gradient) in place; then
  *
- *      d_table  += slopes^T hidden     tile by tile
- *      d_hidden  = slopes table        share by share of the block
+ *      d_table  += d_logits^T hidden     tile by tile
+ *      d_hidden  = d_logits table        share by share of the block
  *
- * so that there are three products in all. Sums are made in one order whatever the threads and the
- * work memory: d_table over groups of WTE__LOSS_GROUP hidden vectors, d_hidden over tiles. */
+ * which is three products in all. The order of sums depends neither on threads nor on work memory:
+ * d_table over groups of WTE__LOSS_GROUP hidden vectors, d_hidden over tiles. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ bool wte__loss_wants_gradients(const wte_loss_options *how)
     return how->d_hidden || how->d_table || how->d_bias;
 }
 
-/* Whether a tile can be multiplied with where it lies. */
+/* Whether a tile can be multiplied in place. */
 static bool lies_as_f32(const wte_row_source *t)
 {
     return t->data && !t->read_rows && t->dtype == WTE_F32 && (uintptr_t)t->data % 4 == 0 &&
@@ -36,7 +36,7 @@ static uint64_t over(uint64_t n, uint64_t parts)
 
 /* Memory -------------------------------------------------------------------------------------- */
 
-static uint64_t slopes_of_each(const wte__loss_job *job)
+static uint64_t d_logits_bytes(const wte__loss_job *job)
 {
     const wte_row_source *t = job->s.sweep.table;
     return wte__tiles(t->rows, t->cols) * wte__tile_rows(t->cols) * sizeof(float);
@@ -68,11 +68,11 @@ void wte__gradient_bytes(const wte__loss_job *job, uint64_t *fixed, uint64_t *ea
 {
     *fixed = (uint64_t)scratch_of_each(job) * wte_pool_n_threads(job->s.sweep.o.pool);
     if (job->how.d_table) *fixed += hidden_of_each(job) + LINE;
-    *each = slopes_of_each(job) + 2 * sizeof(float);
+    *each = d_logits_bytes(job) + 2 * sizeof(float);
     *each += hidden_of_each(job);
 }
 
-/* A piece of work memory; false when there is none. */
+/* A piece of work memory; false when it is exhausted. */
 static bool take(const wte__loss_job *job, uint64_t bytes, void *piece)
 {
     void *block = wte__alloc(job->s.sweep.o.allocator, (size_t)bytes);
@@ -95,7 +95,7 @@ wte_status wte__gradient_open(wte__loss_job *job, wte_error *err)
     job->before = (c->hidden_scale != 0 ? (double)c->hidden_scale : 1) /
                   (c->hidden_divisor != 0 ? (double)c->hidden_divisor : 1);
     job->scratch_bytes = scratch_of_each(job);
-    if (take(job, n * slopes_of_each(job), &job->s.sweep.keep) &&
+    if (take(job, n * d_logits_bytes(job), &job->s.sweep.keep) &&
         take(job, n * 2 * sizeof(float), &job->minus) &&
         take(job, hidden_bytes(job), &job->hidden_memory) &&
         take(job, job->scratch_bytes * threads, &job->scratch)) {
@@ -104,14 +104,14 @@ wte_status wte__gradient_open(wte__loss_job *job, wte_error *err)
         if (job->hidden) job->one = job->hidden + n * panels(job) * WTE__OUTER_COLS;
         return WTE_OK;
     }
-    return wte__no_memory(err, n * slopes_of_each(job), "the slopes of a loss");
+    return wte__no_memory(err, n * d_logits_bytes(job), "the gradients of logits");
 }
 
 void wte__gradient_close(wte__loss_job *job)
 {
     const wte_allocator *a = job->s.sweep.o.allocator;
     const size_t n = (size_t)job->s.block;
-    wte__free(a, job->s.sweep.keep, n * (size_t)slopes_of_each(job));
+    wte__free(a, job->s.sweep.keep, n * (size_t)d_logits_bytes(job));
     wte__free(a, job->minus, n * 2 * sizeof(float));
     wte__free(a, job->hidden_memory, hidden_bytes(job));
     wte__free(a, job->scratch, job->scratch_bytes * wte_pool_n_threads(job->s.sweep.o.pool));
@@ -122,7 +122,7 @@ void wte__gradient_close(wte__loss_job *job)
 typedef struct tile {
     uint64_t number, row, chosen;
     size_t n_rows;
-    float *slopes;
+    float *d_logits;
 } tile;
 
 static tile find_tile(const wte__loss_job *job, uint64_t number)
@@ -132,10 +132,10 @@ static tile find_tile(const wte__loss_job *job, uint64_t number)
     return (tile){ .number = number,
                    .row = row,
                    .n_rows = left < s->tile_rows ? (size_t)left : s->tile_rows,
-                   .slopes = s->sweep.keep + number * s->tile_rows * s->part.n };
+                   .d_logits = s->sweep.keep + number * s->tile_rows * s->part.n };
 }
 
-/* Slopes --------------------------------------------------------------------------------------- */
+/* Gradients of logits -------------------------------------------------------------------------- */
 
 /* What all rows get for label smoothing. */
 static double smoothing(const wte__loss_job *job)
@@ -170,7 +170,7 @@ static double log_share(const wte__term *term, float logit)
     return (double)logit - (double)term->most - term->log_sum;
 }
 
-/* Whether a slope of a tile may reach skip_below. */
+/* Whether a gradient of a tile may reach skip_below. */
 static bool counts(const wte__loss_job *job, uint64_t number, uint64_t i)
 {
     const wte__logit_stats *s = &job->s;
@@ -182,7 +182,7 @@ static bool counts(const wte__loss_job *job, uint64_t number, uint64_t i)
     return !(slope < (double)job->how.skip_below);
 }
 
-/* The groups from from to to - 1 of which any slope of a tile counts. */
+/* The groups from `from` to `to` - 1 that have a gradient of the tile that is not skipped. */
 static uint64_t choose_groups(const wte__loss_job *job, uint64_t number, uint64_t from, uint64_t to)
 {
     uint64_t chosen = 0;
@@ -227,11 +227,11 @@ static float target_slope(const wte__loss_job *job, uint64_t i, uint64_t row)
     return (float)(job->unit * job->after * slope * (1 - part * part));
 }
 
-static void make_slopes(const wte__loss_job *job, const tile *t)
+static void make_d_logits(const wte__loss_job *job, const tile *t)
 {
     const wte__logit_stats *s = &job->s;
     const float cap = s->sweep.o.chain.softcap;
-    const wte__softmax_grad kernel = { t->slopes,
+    const wte__softmax_grad kernel = { t->d_logits,
                                        s->tile_rows,
                                        t->n_rows,
                                        (size_t)s->part.n,
@@ -241,7 +241,7 @@ static void make_slopes(const wte__loss_job *job, const tile *t)
                                        cap > 0 ? 1 / cap : 0 };
     wte__kernels_get()->softmax_grad(&kernel);
     for (uint64_t i = 0; i < s->part.n; i++) {
-        float *of = t->slopes + i * s->tile_rows;
+        float *of = t->d_logits + i * s->tile_rows;
         if (!job->terms[i].taken)
             memset(of, 0, t->n_rows * sizeof *of);
         else if (s->target[i] / s->tile_rows == t->number)
@@ -249,7 +249,7 @@ static void make_slopes(const wte__loss_job *job, const tile *t)
     }
     for (size_t r = 0; s->can_mask && r < t->n_rows; r++)
         for (uint64_t i = 0; wte__head_masks(&s->sweep.o, t->row + r) && i < s->part.n; i++)
-            t->slopes[i * s->tile_rows + r] = 0;
+            t->d_logits[i * s->tile_rows + r] = 0;
 }
 
 /* The table ---------------------------------------------------------------------------------------
@@ -261,10 +261,10 @@ static void make_slopes(const wte__loss_job *job, const tile *t)
 static void add_bias(const wte__loss_job *job, const tile *t)
 {
     for (run r = { 0, 0 }; next_run(job, t->chosen, 1, &r);) {
-        const float *slopes = t->slopes + r.from * job->s.tile_rows;
+        const float *d_logits = t->d_logits + r.from * job->s.tile_rows;
         float sum[WTE__TILE_ROWS_MOST] = { 0 };
-        for (uint64_t i = r.from; i < r.to; i++, slopes += job->s.tile_rows)
-            for (size_t k = 0; k < t->n_rows; k++) sum[k] += slopes[k];
+        for (uint64_t i = r.from; i < r.to; i++, d_logits += job->s.tile_rows)
+            for (size_t k = 0; k < t->n_rows; k++) sum[k] += d_logits[k];
         for (size_t k = 0; k < t->n_rows; k++) job->how.d_bias[t->row + k] += sum[k];
     }
 }
@@ -277,9 +277,9 @@ static wte__wanted part_of(const void *at, size_t stride, size_t n, uint64_t par
     return (wte__wanted){ (const char *)at + from * stride, stride, to - from };
 }
 
-/* What comes next, part by part while the panel's hidden vectors are added: the next panel of
- * d_table, or the first of the next tile; the next tile's slopes. The hidden vectors are left to
- * the processor's own prefetchers, which do better. */
+/* Prefetches, in steps while the hidden vectors of a panel are added, the next panel of d_table (or
+ * the first of the next tile) and the next tile's gradients. Hidden vectors are left to the
+ * hardware prefetchers, which do better. */
 static void fetch_for_table(const wte__loss_job *job, const tile *t, uint64_t panel, uint64_t first,
                             wte__outer *o)
 {
@@ -288,7 +288,7 @@ static void fetch_for_table(const wte__loss_job *job, const tile *t, uint64_t pa
     const uint64_t call = first / ((uint64_t)GROUPS_AT_ONCE * WTE__LOSS_GROUP);
     const bool more = t->number + 1 < s->tiles;
     const tile next = find_tile(job, t->number + more);
-    const size_t slopes = s->tile_rows * (size_t)s->part.n * sizeof *next.slopes;
+    const size_t d_logits = s->tile_rows * (size_t)s->part.n * sizeof *next.d_logits;
     const size_t stride = o->c_stride * sizeof *o->c;
     if (panel + 1 < all && (panel + 2) * WTE__OUTER_COLS <= o->c_stride)
         o->wanted[0] = part_of(o->c + WTE__OUTER_COLS, stride, t->n_rows, call, calls);
@@ -296,7 +296,7 @@ static void fetch_for_table(const wte__loss_job *job, const tile *t, uint64_t pa
         o->wanted[0] =
             part_of(job->how.d_table + next.row * o->c_stride, stride, next.n_rows, call, calls);
     if (more)
-        o->wanted[1] = part_of(next.slopes, WTE__WANTED_BYTES, slopes / WTE__WANTED_BYTES,
+        o->wanted[1] = part_of(next.d_logits, WTE__WANTED_BYTES, d_logits / WTE__WANTED_BYTES,
                                panel * calls + call, all * calls);
 }
 
@@ -308,7 +308,7 @@ static void add_products(const wte__loss_job *job, const tile *t)
     for (uint64_t panel = 0; panel < panels(job); panel++) {
         const size_t col = (size_t)panel * WTE__OUTER_COLS;
         for (run r = { 0, 0 }; next_run(job, t->chosen, GROUPS_AT_ONCE, &r);) {
-            wte__outer o = { .a = t->slopes + r.from * job->s.tile_rows,
+            wte__outer o = { .a = t->d_logits + r.from * job->s.tile_rows,
                              .a_step = job->s.tile_rows,
                              .a_row = 1,
                              .b = job->hidden + (panel * job->s.part.n + r.from) * WTE__OUTER_COLS,
@@ -331,7 +331,7 @@ static wte_status add_tile(void *ctx, uint64_t number, uint32_t slot, wte_error 
     (void)err;
     const wte__loss_job *job = ctx;
     tile t = find_tile(job, number);
-    make_slopes(job, &t);
+    make_d_logits(job, &t);
     t.chosen = choose_groups(job, number, 0, groups(job));
     if (job->how.d_bias) add_bias(job, &t);
     if (job->how.d_table) add_products(job, &t);
@@ -352,8 +352,8 @@ typedef struct shares {
     uint64_t by_rows, by_cols;
 } shares;
 
-/* As even as may be, and columns rather than rows: each share walks through all of the table's
- * rows, of which it then reads its columns only. */
+/* Even shares, of columns rather than rows: each share reads its columns of all rows of the table.
+ */
 static shares make_shares(const wte__loss_job *job)
 {
     const uint64_t threads = wte_pool_n_threads(job->s.sweep.o.pool);
@@ -385,7 +385,7 @@ static share choose_share(const shares *all, uint64_t number)
     return one;
 }
 
-/* Rows of a tile as f32: where they lie, or in the thread's scratch. */
+/* Rows of a tile as f32: in place, or in the thread's scratch. */
 static wte_status load_rows(const wte__loss_job *job, uint64_t row, size_t n, uint32_t slot,
                             const float **rows, size_t *stride, wte_error *err)
 {
@@ -409,19 +409,19 @@ static wte_status load_rows(const wte__loss_job *job, uint64_t row, size_t n, ui
 typedef struct factor {
     const float *rows;
     size_t stride;
-    bool more; /* the next tile's lie behind them */
+    bool more; /* the next tile's follow */
 } factor;
 
-/* The same of the next tile, and part of its slopes. */
+/* The same of the next tile, and part of its gradients. */
 static void fetch_for_hidden(const wte__loss_job *job, const share *one, const tile *t,
                              size_t panel, wte__outer *o)
 {
     const size_t all = (one->cols + WTE__OUTER_COLS - 1) / WTE__OUTER_COLS;
     const tile next = find_tile(job, t->number + 1);
-    const float *slopes = next.slopes + one->from * job->s.tile_rows;
+    const float *d_logits = next.d_logits + one->from * job->s.tile_rows;
     const size_t pieces =
-        (size_t)(one->to - one->from) * job->s.tile_rows * sizeof *slopes / WTE__WANTED_BYTES;
-    o->wanted[0] = part_of(slopes, WTE__WANTED_BYTES, pieces, panel, all);
+        (size_t)(one->to - one->from) * job->s.tile_rows * sizeof *d_logits / WTE__WANTED_BYTES;
+    o->wanted[0] = part_of(d_logits, WTE__WANTED_BYTES, pieces, panel, all);
     if (o->cols == WTE__OUTER_COLS && next.n_rows == t->n_rows)
         o->wanted[1] =
             (wte__wanted){ o->b + t->n_rows * o->b_stride, o->b_stride * sizeof *o->b, o->steps };
@@ -436,7 +436,7 @@ static void add_share(const wte__loss_job *job, const share *one, const tile *t,
         for (run r = { 0, 0 }; next_run(job, t->chosen, groups(job), &r);)
             for (size_t row = 0; row < t->n_rows; row += WTE__OUTER_STEPS) {
                 const size_t left = t->n_rows - row, cols = end - col;
-                wte__outer o = { .a = t->slopes + r.from * job->s.tile_rows + row,
+                wte__outer o = { .a = t->d_logits + r.from * job->s.tile_rows + row,
                                  .a_step = 1,
                                  .a_row = job->s.tile_rows,
                                  .b = f->rows + row * f->stride + col,
@@ -476,7 +476,7 @@ static wte_status run_share(void *ctx, uint64_t number, uint32_t slot, wte_error
     return WTE_OK;
 }
 
-/* Vectors that have no target count nothing: NaN times a slope of 0 would be NaN. */
+/* Vectors without a target are skipped: NaN times a gradient of 0 would be NaN. */
 static wte_status load_hidden(wte__loss_job *job, wte_error *err)
 {
     const wte__logit_stats *s = &job->s;

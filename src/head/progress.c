@@ -1,5 +1,4 @@
-/* Telling the caller how far a call of the head is: between rounds of chunks, from his own thread.
- */
+/* Progress of a call of the head, reported between rounds of chunks on the caller's thread. */
 #include "head/progress.h"
 
 #include <inttypes.h>

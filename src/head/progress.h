@@ -1,18 +1,17 @@
-/* Telling the caller how far a call of the head is. Private to this room. */
+/* Progress of a call of the head. Private to this room. */
 #ifndef WTE_SRC_HEAD_TOLD_H
 #define WTE_SRC_HEAD_TOLD_H
 #include <wte/base.h>
 
 /* In products of a hidden vector and a row, over all passes. */
 typedef struct wte__progress_state {
-    const wte_progress *progress; /* NULL: nobody wants to know */
+    const wte_progress *progress; /* NULL = not reported */
     uint64_t done, total;
 } wte__progress_state;
 
-/* So much more is done. E_CANCELLED when the caller wants no more. t may be NULL. */
+/* Advance progress by `more`. E_CANCELLED when the caller stops the call. t may be NULL. */
 wte_status wte__progress_advance(wte__progress_state *t, uint64_t more, wte_error *err);
-/* wte__parallel_try for n chunks that are `amount` in all, in rounds when somebody wants to know.
- */
+/* wte__parallel_try for n chunks of `amount` in all, in rounds when progress is reported. */
 wte_status wte__progress_run(wte__progress_state *t, uint64_t amount, wte_pool *pool, uint64_t n,
                              wte_status (*work)(void *ctx, uint64_t i, uint32_t slot,
                                                 wte_error *err),

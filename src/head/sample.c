@@ -1,12 +1,11 @@
-/* Drawing rows by their probability, without holding the logits where that can be: what is drawn
- * depends on logits, options, seed and the number of the hidden vector alone.
+/* Sampling rows by their probability, without holding all logits where possible. A sample depends
+ * on logits, options, seed and the index of the hidden vector alone.
  *
- * Three ways. With top k, the list of the k largest logits is all there is to draw from. With top p
- * or min p alone, the largest LISTED logits nearly always hold what stays; where they do not, the
- * logits of that one hidden vector are computed once more and kept: they do not hold it, too, when
- * the sum of the tiles, which is rounded, cannot tell on which rank p is reached. With neither, a
- * tile is drawn by the sums of the tiles, its logits are computed once more, and a row of it is
- * drawn. */
+ * Three ways. With top k, the list of the k largest logits is the candidate set. With top p or min
+ * p alone, the largest LISTED logits nearly always contain the candidate set; otherwise, and when
+ * the rounded sum of the tiles does not determine the rank at which p is reached, the logits of
+ * that one hidden vector are computed again and kept. With neither, a tile is drawn by the sums of
+ * the tiles, its logits are computed again, and a row of it is drawn. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -26,7 +25,7 @@
 
 typedef enum state { EMPTY, NOT_FINITE, DRAWN, IN_TILE, UNFINISHED } state;
 
-/* What the pass over the logits has told of a hidden vector. */
+/* Results of the pass over the logits for a hidden vector. */
 typedef struct draw {
     state state;
     float most;
@@ -209,7 +208,7 @@ static wte_status finish_block(sampler *p, uint64_t fixed, uint64_t *ids, wte_er
         if (d->state == EMPTY)
             return wte__fail(err, WTE_E_ARGUMENT, hidden,
                              "head: hidden vector %" PRIu64
-                             " has no row to draw: all are masked or -infinity",
+                             " cannot be sampled: all rows are masked or -infinity",
                              hidden);
         if (d->state == NOT_FINITE)
             return wte__fail(err, WTE_E_ARGUMENT, hidden,

@@ -1,5 +1,5 @@
-/* A tile of rows times the hidden vectors of a block: rows are taken from where they lie, or read,
- * converted and rounded into the slot of the thread, some at a time, and multiplied there. */
+/* A tile of rows times the hidden vectors of a block: rows are used in place, or read, converted
+ * and rounded into the slot of the thread, some at a time, and multiplied there. */
 #include <string.h>
 
 #include "base/error.h"
@@ -20,7 +20,7 @@
 #define ROUND_VECTORS 16u
 /* Vectors up to which blocks are multiplied as they are stored. */
 #define BYTES_VECTORS 64u
-/* Ids of one call of read_rows; they lie on the stack. */
+/* Ids of one call of read_rows, on the stack. */
 #define IDS_AT_ONCE 256u
 /* The same, decoded in registers, exactly. */
 #define BLOCKS_VECTORS 2u
@@ -61,7 +61,8 @@ static bool as_stored(const wte__tile_pass *p)
     return p->form == WTE__FORM_BLOCKS || p->form == WTE__FORM_BYTES;
 }
 
-/* Data beside read_rows is a mapped file: it is read in blocks, not walked through in the map. */
+/* A source with both data and read_rows is a mapped file: it is read in blocks, not through the
+ * map. */
 static bool in_memory(const wte__logit_tiles *s)
 {
     return s->table->data && !s->table->read_rows && !s->chosen;
@@ -210,7 +211,7 @@ typedef struct product {
     uint32_t n;
     float *out;
     size_t stride;
-    size_t more; /* rows that lie behind these and come next */
+    size_t more; /* rows that follow these in memory and are used next */
 } product;
 
 static void multiply_exact(const wte__tile_pass *p, const product *x)

@@ -22,9 +22,9 @@ static inline bool wte__form_is_exact(wte__form form)
 
 /* How rows come to be in the kernel's type. */
 typedef enum wte__way {
-    WTE__WAY_IN_PLACE, /* they lie in memory in it */
+    WTE__WAY_IN_PLACE, /* rows are in memory in this type */
     WTE__WAY_READ,     /* they are read in it */
-    WTE__WAY_WIDEN,    /* they are read, or lie in memory, and are converted to f32 */
+    WTE__WAY_WIDEN,    /* rows are read, or in memory, and are converted to f32 */
     WTE__WAY_ROUND     /* the same, and rounded to bf16 */
 } wte__way;
 
@@ -34,7 +34,7 @@ typedef struct wte__tile_pass {
     wte__form form;
     wte__way way;
     wte_dtype type; /* the kernel's rows: F32, F16 or BF16; not of blocks */
-    bool in_memory; /* what is converted lies in memory */
+    bool in_memory; /* the rows to convert are in memory */
     uint32_t chunk; /* rows that are prepared and multiplied at once */
     uint32_t threads;
     /* Work memory: a slot for each thread, with what is read, a row in f32, a chunk, bias and

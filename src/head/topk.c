@@ -85,7 +85,7 @@ wte_status wte_head_logprobs(const wte_row_source *table, const wte_hidden *hidd
     wte__logit_stats s = { .sweep = { .table = table, .hidden = hidden },
                            .times = 1,
                            .targets = targets,
-                           .ignore = -1, /* which is no row */
+                           .ignore = -1, /* not a row */
                            .emit = put_logprob,
                            .ctx = &w };
     WTE_TRY(wte__head_check(table, hidden, opt, &s.sweep.o, err));

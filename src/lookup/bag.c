@@ -61,7 +61,7 @@ static wte_status take_options(const wte_bag_options *given, wte_bag_options *o,
     return check_options(o, err);
 }
 
-/* Every bag has so many ids. */
+/* Every bag has ids_per_bag ids. */
 static wte_status count_equal_bags(wte__bag_job *job, wte_error *err)
 {
     const uint64_t each = job->o.ids_per_bag;
@@ -71,8 +71,7 @@ static wte_status count_equal_bags(wte__bag_job *job, wte_error *err)
                          each, job->offsets.count);
     if (job->ids.count % each)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                         "%" PRIu64 " ids are no whole number of bags of %" PRIu64, job->ids.count,
-                         each);
+                         "%" PRIu64 " ids are not a multiple of %" PRIu64, job->ids.count, each);
     job->n_bags = job->ids.count / each;
     return WTE_OK;
 }
@@ -119,7 +118,7 @@ static wte_status count_bags(wte__bag_job *job, wte_error *err)
     if (last != job->ids.count)
         return wte__fail(err, WTE_E_ARGUMENT, n - 1,
                          "bags: the last offset is %" PRIu64 ", but there are %" PRIu64
-                         " ids, and those behind it would be in no bag",
+                         " ids, and those after it would be in no bag",
                          last, job->ids.count);
     job->n_bags = n - 1;
     return WTE_OK;
@@ -164,7 +163,7 @@ static wte_status check_output(wte__bag_job *job, size_t row_bytes, wte_error *e
     tight = cols * wte_dtype_bytes(job->o.out_dtype);
     if (row_bytes != 0 && row_bytes < tight)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                         "bags: output rows lie %zu bytes apart, but %" PRIu64 " %s take %" PRIu64,
+                         "bags: the output stride is %zu bytes, but %" PRIu64 " %s take %" PRIu64,
                          row_bytes, cols, wte_dtype_name(job->o.out_dtype), tight);
     job->out_stride = row_bytes ? row_bytes : (size_t)tight;
     if (!wte__mul_u64(job->n_bags, job->out_stride, &all) || all > PTRDIFF_MAX)

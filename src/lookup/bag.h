@@ -13,7 +13,7 @@ typedef struct wte__bag_job {
     wte_bag_options o;
     wte__id_rules rules;
     wte__norm_limit limit;
-    bool some_missing; /* some ids are no members */
+    bool some_missing; /* some ids are not members */
     uint64_t n_bags;
     uint8_t *out;
     size_t out_stride; /* bytes */
@@ -23,7 +23,7 @@ typedef struct wte__bag_job {
  * is said of the ids' range. */
 wte_status wte__bag_take(wte_ids ids, wte_ids offsets, const wte_bag_options *given,
                          wte__bag_job *job, wte_error *err);
-/* The rules by which ids are members, of a table of so many rows. */
+/* Which ids are members of bags, for a table of `rows` rows. */
 void wte__bag_rules(wte__bag_job *job, uint64_t rows);
 /* Offset b, of any type; most are i64, and there is one for each bag. */
 static inline int64_t wte__offset_at(const wte__bag_job *job, uint64_t b)

@@ -17,12 +17,12 @@
 #include "lookup/bag.h"
 #include "lookup/gather.h"
 
-/* Ids and bags of a piece, which lies on the stack: 45 KiB. */
+/* Ids and bags of a piece, 45 KiB of stack. */
 #define PIECE_IDS  2048u
 #define PIECE_BAGS 512u
 /* Ids of a piece that are not copied: their numbers fit into 32 bits. */
 #define PIECE_IDS_IN_PLACE ((size_t)1 << 30)
-/* Ids of a chunk: so many that handing chunks to threads costs nothing beside reading the rows. */
+/* Ids of a chunk: enough that scheduling a chunk is cheap relative to reading its rows. */
 #define CHUNK_IDS ((uint64_t)8192)
 /* Fewer bytes of rows than this are read faster than a second thread wakes up. */
 #define SHARED_BYTES ((uint64_t)256 << 10)
@@ -37,7 +37,7 @@ typedef struct sharing {
     size_t cols, row_bytes; /* of a row of f32 */
     bool direct;            /* kernels read the table */
     bool ids_in_place;      /* and the ids */
-    bool judges;            /* kernels find bad ids; else there are none left */
+    bool judges;            /* kernels find bad ids; else all ids are known to be valid */
     wte__stored stored;
     wte__row_kernels kernels;
     wte__fetch fetch; /* when not direct */
@@ -103,7 +103,7 @@ static bool end_bag(const sharing *s, piece *p, place *at, size_t n, bool finish
     return true;
 }
 
-/* The next ids up to bag end_bag: which rows, of which bags. */
+/* Rows and bags of the next ids, up to bag end_bag. */
 static void next_piece(const sharing *s, place *at, uint64_t last_bag, piece *p)
 {
     const wte__bag_job *job = s->job;
@@ -240,7 +240,7 @@ static wte_status reduce_chunk(void *ctx, uint64_t chunk, uint32_t slot, wte_err
     return WTE_OK;
 }
 
-/* How many rows of f32 such a piece of scratch holds: at least one, at most so many. */
+/* Rows of f32 that a piece of scratch holds: from 1 to `most`. */
 static size_t rows_in(size_t bytes, size_t cols, size_t most)
 {
     const size_t rows = cols ? bytes / sizeof(float) / cols : most;

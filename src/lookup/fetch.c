@@ -10,7 +10,7 @@
 #include "lookup/ids.h"
 #include "num/source.h"
 
-/* Scratch of one thread for rows that a source reads, which wants many at once ... */
+/* Scratch of one thread for rows that a source reads: many at once amortise its calls ... */
 #define READ_BYTES ((size_t)256 << 10)
 /* ... and for rows that are only converted: half of the first-level cache. */
 #define CONVERT_BYTES ((size_t)16 << 10)

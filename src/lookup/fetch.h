@@ -1,5 +1,5 @@
-/* Rows out of a source, wherever they lie, in the type that is wanted: copied, widened, decoded,
- * shortened, multiplied, rounded. What lookups and bags have in common. */
+/* Rows of any source in the output type: copied, widened, decoded, renormalised, scaled, rounded.
+ * Shared by lookups and bags. */
 #ifndef WTE_SRC_LOOKUP_FETCH_H
 #define WTE_SRC_LOOKUP_FETCH_H
 #include <wte/lookup.h>
@@ -14,7 +14,7 @@ typedef struct wte__fetch {
     float scale; /* when it is not 1, out_type is F32, F16 or BF16 */
     wte__norm_limit limit;
     bool from_view; /* where the source has both: from its data */
-    bool stream;    /* write past the caches */
+    bool stream;    /* non-temporal stores */
     /* by wte__fetch_init */
     size_t in_bytes, out_bytes; /* of a row */
     bool copies;                /* rows as they come out of the source */
@@ -25,11 +25,11 @@ typedef struct wte__fetch {
     wte__stored stored;         /* of the table, or of staged rows but for its address */
     wte__row_kernels kernels;   /* NULL where none reads this type */
     size_t step_rows;           /* at a time */
-    size_t staged_bytes;        /* of scratch; f32 rows come behind them */
+    size_t staged_bytes;        /* of scratch; f32 rows follow */
     size_t scratch_bytes;       /* that one thread needs; may be 0 */
 } wte__fetch;
 
-/* Completes a fetch; out rows lie out_stride bytes apart. */
+/* Completes a fetch; out_stride: bytes from one output row to the next. */
 void wte__fetch_init(wte__fetch *f, size_t out_stride);
 /* Rows row[0] .. row[n - 1] to out; those up to row[known - 1] are wanted next. Each is in range.
  * Fails only as the source does. */

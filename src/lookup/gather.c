@@ -9,23 +9,23 @@
 #include "base/limits.h"
 #include "base/thread.h"
 
-/* Output of one block, at most: so much that handing blocks to threads costs nothing beside the
- * copying. */
+/* Maximum output of one block: enough that scheduling a block is cheap relative to copying it. */
 #define BLOCK_BYTES ((size_t)1 << 20)
-/* A block has at least so many ids, as it begins without prefetched rows. */
+/* Minimum ids of a block: its first rows are not prefetched. */
 #define BLOCK_IDS ((size_t)64)
 /* Less output than this is copied faster than a second thread wakes up. */
 #define SHARED_BYTES ((uint64_t)256 << 10)
 /* A mapped file is read through its map for fewer ids than this. For more, one pread a row costs
  * less than the page faults of a fresh map (2048 rows of 16 KiB: 9 ms against 50). */
 #define VIEW_IDS ((uint64_t)64)
-/* Output larger than this is written past the caches. Measured with rows of 512 bytes to 16 KiB and
- * an output that is read back at once: up to 16 MiB plain stores win by 6 to 40 %, as the rows then
- * are still in the last-level cache; from 32 MiB streaming stores win. */
+/* Output larger than this uses non-temporal stores. Measured with rows of 512 bytes to 16 KiB and
+ * an output that is read back at once: up to 16 MiB plain stores win by 6 to 40 %, since the rows
+ * are still in the last-level cache; from 32 MiB non-temporal stores win. */
 #define STREAM_BYTES ((uint64_t)16 << 20)
-/* Several threads stream all of it from here on. Below they leave STREAM_BYTES of it in the caches,
- * every so many blocks one: cores that share a last-level cache share its way to memory too, and
- * one that streams takes all of it (docs/kernels.md has the figures). */
+/* From this size on, several threads use non-temporal stores for all blocks. Below it they leave
+ * STREAM_BYTES in the caches, in evenly spread blocks: cores that share a last-level cache share
+ * its memory bandwidth too, and one core with non-temporal stores takes all of it (docs/kernels.md
+ * has the figures). */
 #define SHARED_STREAM_BYTES ((uint64_t)64 << 20)
 
 typedef struct sharing {
@@ -33,7 +33,8 @@ typedef struct sharing {
     wte__fetch fetch;
     uint32_t block; /* ids a block */
     uint64_t n_blocks;
-    uint64_t kept; /* so many blocks, evenly spread, are left in the caches; the others streamed */
+    uint64_t
+        kept; /* blocks, evenly spread, left in the caches; the others use non-temporal stores */
     uint8_t *scratch; /* a piece for each thread */
 } sharing;
 

@@ -19,7 +19,7 @@ typedef struct wte__gather_job {
     const wte_allocator *allocator;
 } wte__gather_job;
 
-/* Whether so many rows of a source are taken from its data, or else read. */
+/* Whether n rows of a source are copied from its data; else they are read. */
 bool wte__gather_views(const wte_row_source *rows, uint64_t n_ids);
 /* E_MEMORY, or what the row source says: then of the first block that failed, so that the error too
  * does not depend on the number of threads. */

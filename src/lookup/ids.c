@@ -1,5 +1,5 @@
-/* Ids of four types and any alignment, read in place and never narrowed; which of them are good,
- * and how bad ones are told. */
+/* Ids of four types and any alignment, read in place and never narrowed; validation, and reports of
+ * invalid ids. */
 #include "lookup/ids.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static void read_ids(wte_ids ids, uint64_t first, uint32_t n, uint64_t *row)
 {
     const uint8_t *at = (const uint8_t *)ids.data + first * wte_dtype_bytes(ids.type);
     size_t i = 0;
-    if (n == 0) return; /* there may be no address */
+    if (n == 0) return; /* data may be NULL */
     switch (ids.type) {
     case WTE_U16: READ_IDS(uint16_t, uint64_t) break;
     case WTE_I32: READ_IDS(int32_t, int64_t) break;
@@ -169,7 +169,7 @@ wte_status wte__bad_ids_error(const wte_bad_ids *bad, uint64_t n_ids, uint64_t r
 {
     const uint64_t position = bad->first[0].position;
     const int64_t id = bad->first[0].value;
-    char range[48] = "there are none, the table is empty";
+    char range[48] = "none, the table is empty";
     if (rows > 0) snprintf(range, sizeof range, "ids 0..%" PRIu64, rows - 1);
     return wte__fail(err, WTE_E_RANGE, position,
                      "id %" PRId64 " at position %" PRIu64 " is out of range: valid %s; %" PRIu64

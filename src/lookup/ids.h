@@ -8,7 +8,7 @@
 /* Row number of an id that yields a zero vector. */
 #define WTE__ZERO_ROW UINT64_MAX
 
-/* Row numbers beyond a block that kernels are told, to prefetch their rows. */
+/* Row indices after a block that are passed to kernels, for prefetching. */
 #define WTE__IDS_AHEAD 96u
 
 /* What makes an id good, bad or ignored. */
@@ -26,8 +26,8 @@ wte_status wte__ids_check(wte_ids ids, const char *what, wte_error *err);
 void wte__id_rules_init(wte__id_rules *rules, uint64_t rows, const int64_t *ignore,
                         size_t n_ignore);
 
-/* Count the bad and ignored ids and note the first bad ones. One pass over the ids, which costs
- * next to nothing beside reading rows. */
+/* Count invalid and ignored ids and record the first invalid ones. One pass over the ids, cheap
+ * relative to reading rows. */
 void wte__ids_judge(wte_ids ids, const wte__id_rules *rules, wte_bad_ids *report);
 /* E_RANGE at the first of the bad ids. */
 wte_status wte__bad_ids_error(const wte_bad_ids *bad, uint64_t n_ids, uint64_t rows,

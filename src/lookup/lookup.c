@@ -1,5 +1,5 @@
-/* The lookup call: what it accepts, how bad ids are told. Reading ids is in ids.c, copying rows in
- * gather.c. The ids are judged first, all of them, so that a failing call writes nothing. */
+/* The lookup call: its arguments and its reports of invalid ids. ids.c reads ids, gather.c copies
+ * rows. All ids are validated first, so that a failing call writes nothing. */
 #include <wte/lookup.h>
 
 #include <inttypes.h>
@@ -50,8 +50,7 @@ static wte_status check_output(wte__gather_job *job, size_t row_bytes, wte_error
                          cols, wte_dtype_name(job->out_type));
     if (row_bytes != 0 && row_bytes < out)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                         "lookup: output rows lie %zu bytes apart, but %" PRIu64
-                         " %s take %" PRIu64,
+                         "lookup: the output stride is %zu bytes, but %" PRIu64 " %s take %" PRIu64,
                          row_bytes, cols, wte_dtype_name(job->out_type), out);
     job->out_bytes = (size_t)out;
     job->out_stride = row_bytes ? row_bytes : (size_t)out;

@@ -3,7 +3,7 @@
 #define WTE_SRC_LOOKUP_RENORM_H
 #include <wte/lookup.h>
 
-/* A limit on rows; max_norm 0 in the options of a call: there is none. */
+/* A limit on the norms of rows; max_norm 0 in the options of a call means no limit. */
 typedef struct wte__norm_limit {
     double max_norm, p;
 } wte__norm_limit;

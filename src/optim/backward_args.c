@@ -42,7 +42,7 @@ static wte_status check_d_out(wte__backward *b, const void *d_out, size_t row_by
     tight = b->cols * wte_dtype_bytes(type);
     if (row_bytes != 0 && row_bytes < tight)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                         "backward: rows of d_out lie %zu bytes apart, but %" PRIu64
+                         "backward: the stride of d_out is %zu bytes, but %" PRIu64
                          " %s take %" PRIu64,
                          row_bytes, b->cols, wte_dtype_name(type), tight);
     b->d_out = d_out;

@@ -21,7 +21,7 @@ static wte_status check_bits(wte__order *o, wte_error *err)
                      ids, rows);
 }
 
-/* A block of so many bytes: the one that is there, or a new one in its place. */
+/* A block of at least `bytes`: the existing one, or a new one in its place. */
 static wte_status hold(void **block, size_t *bytes, uint64_t count, size_t each,
                        const wte_allocator *a, wte_error *err)
 {
@@ -86,7 +86,7 @@ static wte_status order(wte__order *o, const wte_grad_options *how, wte__contrib
     const bool factors = mean || bag->weights || o->b.o.scale != 1.0f || o->b.o.scale_by_freq;
     o->pool = how->pool;
     o->any_order = p->any_order;
-    /* what a part needs to be told of its id but the bag: weight and member */
+    /* facts of a contribution about its id besides the bag: weight and member */
     o->by_bag = o->b.bags && !bag->weights && !of_max && o->b.vectors <= o->b.ids.count;
     o->some_out = o->b.bags && (o->b.some_cut || bag->n_ignore_ids || bag->mask ||
                                 bag->bad_ids == WTE_BAD_ID_ZERO);

@@ -11,10 +11,11 @@
  * with any_order there may come rows of one part before, in the order of their ids, which costs
  * less. */
 typedef struct wte__contributions {
-    bool any_order;             /* asked for, before the calls below */
-    uint64_t n;                 /* rows named, */
-    uint64_t alone;             /* of which so many come before, each with the part of its number */
-    uint64_t count;             /* parts in all */
+    bool any_order; /* asked for, before the calls below */
+    uint64_t n;     /* rows named, */
+    uint64_t alone; /* rows with a single contribution, which come first, in the order of their
+                       contributions */
+    uint64_t count; /* parts in all */
     const uint64_t *rows;       /* n of them */
     const uint64_t *first;      /* n + 1 */
     const uint32_t *from;       /* count; fewer than 2^32 vectors in a call (E_LIMIT) */
@@ -27,7 +28,7 @@ typedef struct wte__contributions {
     wte_dtype d_out_dtype;
     uint64_t cols;
     bool f64_sums;
-    /* memory behind the above, and what putting in order has needed */
+    /* memory of the above, and scratch of the ordering */
     void *block, *scratch;
     size_t bytes, scratch_bytes;
     const wte_allocator *allocator;
@@ -66,7 +67,7 @@ void wte__contributions_free(wte__contributions *p);
 void wte__contributions_sum(const wte__contributions *p, uint64_t u, uint64_t begin, uint64_t end,
                             float *sum);
 
-/* All columns of n rows from number u on, one behind the other. */
+/* All columns of n consecutive rows from index u on. */
 void wte__contributions_sums(const wte__contributions *p, uint64_t u, uint64_t n, float *sums);
 
 /* The same of n rows from number u on by one call of a kernel: the caller says where the sums go,

@@ -1,8 +1,8 @@
-/* Ids to rows and parts in order. Row and position of an id are one number, a key; keys are sorted
- * by the row (radix, stable), so that the parts of a row stay in the order of ids whoever sorts
- * them. Where rows may come in any order, those that are named once, which most are, are not
- * sorted: they stay as their ids stand, before all others. Threads take slices of the ids, then of
- * the keys: each step is a pass over all slices, after which the slices are told where they go on.
+/* Groups ids by row. A key holds row and position of an id; keys are sorted by row with a stable
+ * radix sort, so that the contributions of a row keep the order of their ids for any number of
+ * threads. Where rows may come in any order, the rows with a single contribution, which are most,
+ * are not sorted: they come first, in the order of their ids. Threads take slices of the ids, then
+ * of the keys; each step is a pass over all slices, after which offsets of the slices are computed.
  */
 #include "optim/contributions_order.h"
 

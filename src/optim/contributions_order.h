@@ -20,15 +20,15 @@ typedef struct wte__order_slice {
 typedef struct wte__order {
     wte__backward b;
     wte_pool *pool;
-    uint32_t position_bits; /* of a key: the row's number stands above them */
+    uint32_t position_bits; /* low bits of a key; the row index is above them */
     bool by_bag;            /* keys have the bag's number in place of the id's position */
     bool some_out;          /* bags may leave ids out */
-    bool any_order;         /* rows that are named once come first, as their ids stand */
-    uint64_t *key, *other;  /* a key is a row's number and an id's position; `other` may be `row` */
-    uint64_t *seen;         /* with any_order: wte__order_words for each slice */
-    uint32_t *place;        /* 2^WTE__ORDER_BITS for each slice */
-    uint32_t *bag_of;       /* of each id; NULL without bags, or by_bag */
-    uint32_t *members;      /* of each bag, or NULL */
+    bool any_order; /* rows with a single contribution come first, in the order of their ids */
+    uint64_t *key, *other; /* a key is a row's number and an id's position; `other` may be `row` */
+    uint64_t *seen;        /* with any_order: wte__order_words for each slice */
+    uint32_t *place;       /* 2^WTE__ORDER_BITS for each slice */
+    uint32_t *bag_of;      /* of each id; NULL without bags, or by_bag */
+    uint32_t *members;     /* of each bag, or NULL */
     /* what is made */
     uint64_t *row, *first, *member; /* member may be NULL */
     uint32_t *from;
@@ -40,7 +40,7 @@ typedef struct wte__order {
     wte__order_slice slice[WTE__ORDER_SLICES];
 } wte__order;
 
-/* How many slices there will be; place and seen have room for so many. */
+/* Number of slices, for which place and seen have room. */
 uint32_t wte__order_slices(const wte__order *o);
 /* Words of `seen` that a slice has. */
 uint64_t wte__order_words(const wte__order *o);

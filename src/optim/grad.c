@@ -1,6 +1,6 @@
-/* Gradients: memory for what is added up, and the calls that add. The order of parts is in parts.c,
- * their sums are kernels; here is who sums which rows. Threads share the rows by equal numbers of
- * parts; a row with more parts than such a share is cut by columns, which changes no bit. */
+/* Gradients: their memory, and the calls that add to them. contributions.c orders contributions and
+ * kernels sum them; this file divides the work. Threads share the rows by equal numbers of
+ * contributions; a row with more than such a share is divided by columns, which changes no bit. */
 #include "optim/grad.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 /* Fewer bytes of parts than this are summed faster than a second thread wakes up. */
 #define SHARED_BYTES ((uint64_t)256 << 10)
-/* Shares for each thread: so many that none waits long for the last one. */
+/* Shares for each thread: enough that the wait for the last one is short. */
 #define SHARES_PER_THREAD 8u
 /* Columns of a piece of a heavy row: four lines, or a multiple. */
 #define PIECE_COLS ((uint64_t)64)
@@ -23,7 +23,7 @@
 
 /* Memory --------------------------------------------------------------------------------------- */
 
-/* Bytes of so many rows of values, and of their numbers where they have some. */
+/* Bytes of n rows of values, and of their row indices when sparse. */
 static bool row_bytes_of(const wte_grad *g, uint64_t rows, uint64_t *bytes)
 {
     const uint64_t shape[2] = { rows, g->cols };
@@ -53,7 +53,7 @@ static void free_rows(const wte_grad *g, uint64_t *ids, float *values, uint64_t 
     wte__free(g->o.allocator, ids, (size_t)cap * sizeof *ids);
 }
 
-/* Memory for so many rows and some more, beside what is there; the caller swaps it in. */
+/* New memory for n rows and some more; the caller swaps it in. */
 static wte_status allocate_rows(const wte_grad *g, uint64_t need, uint64_t *cap, uint64_t **ids,
                                 float **values, wte_error *err)
 {
@@ -205,7 +205,7 @@ static wte_status make_room(wte_grad *g, const wte__contributions *p, uint64_t *
 
 /* Sums ----------------------------------------------------------------------------------------- */
 
-/* Who sums what. */
+/* Division of the sums among threads. */
 typedef struct sharing {
     const wte__contributions *p;
     float *values;

@@ -8,7 +8,7 @@
 struct wte_grad {
     uint64_t rows, cols;      /* of the table */
     wte_grad_options o;       /* defaults filled in */
-    uint64_t n, cap;          /* rows with values, and room for so many */
+    uint64_t n, cap;          /* rows with values, and capacity */
     uint64_t *ids;            /* of sparse ones: which rows these are, ascending */
     float *values;            /* n x cols */
     wte__contributions parts; /* of the last call, whose memory serves the next */

@@ -1,5 +1,4 @@
-/* Optimizers: how they are made, what can be asked of them, and how rows that are behind are
- * brought up to date. */
+/* Optimizers: construction, accessors, and catch-up of rows that have missed steps. */
 #include "optim/optim.h"
 
 #include <inttypes.h>
@@ -225,8 +224,7 @@ typedef struct catch_job {
     uint64_t n;
 } catch_job;
 
-/* The place of the row that comes next, before `end`, to be prefetched: other threads are busy
- * behind it. */
+/* The next row before `end`, for prefetching: other threads work on the rows after it. */
 static void place_next(const catch_job *job, uint64_t at, uint64_t end, wte__optim_scratch *scratch)
 {
     const wte_optim *o = job->o;
@@ -266,7 +264,7 @@ static wte_status catch_rows(wte_optim *o, const uint64_t *rows, uint64_t n, wte
     return wte__parallel_try(o->opt.pool, (n + CHUNK - 1) / CHUNK, catch_chunk, &job, err);
 }
 
-/* Lists each row that is behind and is named, once. */
+/* Lists each named row that has missed steps, once. */
 static wte_status list_rows(wte_optim *o, wte_ids ids, uint64_t *n, wte_error *err)
 {
     uint32_t *noted = o->block[WTE__OPTIM_NOTED];

@@ -9,8 +9,8 @@
 #include "num/kernels.h"
 #include "optim/contributions.h"
 
-/* Steps that rows may be behind: when so many are noted, all rows are brought up to date. One pass
- * over the table in 4096 steps costs nothing, and the list stays in the second-level cache. */
+/* Maximum steps that a row may have missed: after this many, all rows are synchronised. One pass
+ * over the table in 4096 steps is cheap, and the list of steps stays in the second-level cache. */
 #define WTE__OPTIM_LOG 4096u
 
 /* Blocks of memory; those that a kind has not are empty. FIRST to BY_COLUMN are its state. */
@@ -59,7 +59,7 @@ struct wte_optim {
     uint32_t noted;
     uint32_t decay_only_from; /* from here on no step was larger than the one before */
     float last_lr;
-    /* what kernels are told of every row */
+    /* arguments of kernels that hold for every row */
     wte__update rule;
     const wte__kernels *kernels;
     void (*step)(const wte__update *job);
@@ -119,7 +119,7 @@ static inline float *wte__optim_at(const wte_optim *o, wte__optim_block block, u
 #define WTE__OPTIM_GROUP 16u
 #define WTE__OPTIM_AHEAD 16u
 
-/* Rows whose gradients a thread has room to sum up: so many as stay in the caches near to it. */
+/* Rows whose gradients a thread sums at a time: as many as stay in its own caches. */
 static inline uint64_t wte__optim_room(uint64_t cols)
 {
     const uint64_t rows = cols ? 4096 / cols : WTE__OPTIM_GROUP;
@@ -139,21 +139,20 @@ void wte__optim_scratch_init(const wte_optim *o, uint32_t slot, wte__optim_scrat
 
 /* The factors of step number t (from 1); `decays`: those of a row that weight decay reaches. */
 wte__factors wte__optim_factors(const wte_optim *o, uint64_t t, bool decays);
-/* Where a row and its state lie; p is NULL where the row has to be widened. */
+/* Addresses of a row and its state; p is NULL when the row must be widened. */
 wte__optim_row wte__optim_row_of(const wte_optim *o, uint64_t row, uint64_t rank);
-/* The first place of the scratch's job, which is the row's, takes the noted steps that it is
- * behind; true when it has changed. */
+/* The first row of the scratch's job takes the recorded steps that it has missed; true when it has
+ * changed. */
 bool wte__optim_catch_up(const wte_optim *o, uint64_t row, uint64_t rank,
                          wte__optim_scratch *scratch);
-/* One row takes the noted steps that it is behind, and then, unless g is NULL, the one of `by`.
- * False when the gradient is not finite: that step was not taken. */
+/* One row takes the recorded steps that it has missed and then, unless g is NULL, the step of `by`.
+ * False when the gradient contains NaN or Inf: the row is skipped. */
 bool wte__optim_move(wte_optim *o, uint64_t row, uint64_t rank, const float *g,
                      const wte__factors *by, wte__optim_scratch *scratch);
 /* Note a step that not all rows have taken; there is room for it. */
 void wte__optim_note(wte_optim *o, const wte__factors *by);
 
-/* Summed gradients, row by row: those that were added up, or parts of which the sum is made here.
- */
+/* Gradients by row: already summed, or contributions that are summed here. */
 typedef struct wte__optim_source {
     uint64_t n;
     const uint64_t *rows;            /* n ascending ones; NULL: all */

@@ -24,7 +24,7 @@ static float joined(const wte_optim *o, float g, float p)
     return o->rule.l2 != 0 ? fmaf(o->rule.l2, p, g) : g;
 }
 
-/* The row in f32: where it lies, or widened. */
+/* The row in f32: in place, or widened. */
 static float *row_of(const wte_optim *o, uint64_t row, uint64_t rank, wte__optim_scratch *scratch)
 {
     char *stored = o->data + row * o->row_bytes;

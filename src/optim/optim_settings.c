@@ -92,7 +92,7 @@ static wte_status check_numbers(const wte_optim_options *o, wte_error *err)
     return WTE_OK;
 }
 
-/* A setting that the kind does not look at is a mistake that nobody would notice. */
+/* A setting that the kind does not use is refused: it would be ignored silently. */
 static wte_status check_foreign(const wte_optim_options *o, const char *kind, wte_error *err)
 {
     const bool sgd = o->kind == WTE_OPTIM_SGD;
@@ -129,7 +129,7 @@ wte_status wte__optim_settings(const wte_optim_options *given, wte_optim_options
     WTE_TRY(wte__need_functions(out->allocator, NULL, err));
     const kind_facts *facts = facts_of(out->kind);
     if (!facts)
-        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "optimizer: there is no kind %d",
+        return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX, "optimizer: unknown kind %d",
                          (int)out->kind);
     if ((uint32_t)out->decay > WTE_DECAY_DECOUPLED || (uint32_t)out->rounding > WTE_ROUND_MASTER)
         return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,

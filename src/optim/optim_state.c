@@ -15,7 +15,7 @@ typedef struct state_part {
     wte__optim_block block;
 } state_part;
 
-#define STEPS WTE__OPTIM_BLOCKS /* the part that is no block */
+#define STEPS WTE__OPTIM_BLOCKS /* the entry that is not a state block */
 
 static const char *name_of(const wte_optim *o, wte__optim_block block)
 {
@@ -59,8 +59,8 @@ static wte_status check_finished(const wte_optim *o, wte_error *err)
 {
     if (o->noted == 0) return WTE_OK;
     return wte__fail(err, WTE_E_ARGUMENT, WTE_NO_INDEX,
-                     "optimizer: rows are up to %" PRIu32
-                     " steps behind; wte_optim_sync_all brings them up to date",
+                     "optimizer: rows have missed up to %" PRIu32
+                     " steps; wte_optim_sync_all applies them",
                      o->noted);
 }
 
@@ -86,11 +86,11 @@ static wte_status find_part(const wte_optim *o, const char *name, state_part *pa
     for (uint32_t i = 0; part_at(o, i, part); i++)
         if (strcmp(part->name, name) == 0) return WTE_OK;
     return wte__fail(err, WTE_E_NOT_FOUND, WTE_NO_INDEX,
-                     "optimizer: '%s' is no part of this kind's state",
+                     "optimizer: '%s' is not in the state of this kind",
                      wte__show(shown, name, strlen(name)));
 }
 
-/* Numbers that are looked at together, at most, beside those of one row. */
+/* Maximum values that are validated together, unless a row has more. */
 #define LOOKED_AT UINT64_C(16384)
 
 static bool is_square(wte__optim_block block)

@@ -15,10 +15,9 @@
 #define SHARED_BYTES (UINT64_C(64) << 10)
 /* Columns of a row that is summed by several threads. */
 #define PIECE_COLS UINT64_C(64)
-/* What is prefetched lies so many bytes ahead, of rows with their state; at least one
- * row and at most WTE__OPTIM_AHEAD. */
+/* Prefetch distance in bytes of rows with their state; from one row to WTE__OPTIM_AHEAD rows. */
 #define AHEAD UINT64_C(8192)
-/* Rows that a kernel is told at a time by their numbers. */
+/* Row indices that are passed to a kernel at a time. */
 #define LISTED 512u
 
 typedef struct step_job {
@@ -107,8 +106,7 @@ static void place_rows(stretch *s)
     }
 }
 
-/* Gradients are summed, and rows that are behind catch up. Returns how many rows there is room for.
- */
+/* Sums gradients and catches up rows. Returns how many rows there is room for. */
 static size_t make_ready(stretch *s)
 {
     wte_optim *o = s->job->o;
@@ -168,14 +166,14 @@ static void take_narrow(step_job *job, uint64_t begin, uint64_t end, wte__optim_
     }
 }
 
-/* Rows that a kernel is told by their numbers: none is frozen, behind, or of 16 bits. */
+/* Rows passed by index: not frozen, without missed steps, not of 16 bits. */
 static bool may_list(const step_job *job)
 {
     const wte_optim *o = job->o;
     return job->from->parts && !o->dense && !o->masked && !o->narrow;
 }
 
-/* Rows number u and on, up to `end`, of which rule->rows take the step. */
+/* Takes the step on rows from index u to `end`, rule->rows at a time. */
 static void step_listed(step_job *job, wte__update *rule, wte__listed *list, uint64_t u)
 {
     list->row = job->from->rows + u;

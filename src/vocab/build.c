@@ -27,10 +27,11 @@ static wte_status make_entries(wte__vocab_reader *r)
         if (r->tokens[i].id > last->id) last = &r->tokens[i];
     uint64_t size = (uint64_t)last->id + 1;
     if (size > r->n + (uint64_t)WTE_LIMIT_VOCAB_HOLES)
-        return wte__fail(r->err, WTE_E_LIMIT, last->at,
-                         "%s: byte %" PRIu64 ": id %" PRIu32
-                         ", but only %zu tokens are listed and at most %u ids may lie between them",
-                         r->name[last->file], last->at, last->id, r->n, WTE_LIMIT_VOCAB_HOLES);
+        return wte__fail(
+            r->err, WTE_E_LIMIT, last->at,
+            "%s: byte %" PRIu64 ": id %" PRIu32
+            ", but only %zu tokens are listed and at most %u ids may be unnamed between them",
+            r->name[last->file], last->at, last->id, r->n, WTE_LIMIT_VOCAB_HOLES);
     v->entries = wte__alloc_zeroed(v->allocator, (size_t)size * sizeof *v->entries);
     if (!v->entries) return wte__no_memory(r->err, size * sizeof *v->entries, "token texts");
     v->size = size;
@@ -123,7 +124,7 @@ static wte_status place_tokens(wte__vocab_reader *r)
     return WTE_OK;
 }
 
-/* What the texts themselves tell about their spelling. */
+/* Spelling, as the texts themselves show it. */
 typedef struct signs {
     bool letter[256]; /* the alphabet's characters that are tokens */
     bool space_word;  /* a token that begins with the alphabet's space and goes on */
@@ -274,7 +275,8 @@ static wte_status enter_names(wte__vocab_reader *r)
         return wte__no_memory(r->err, v->count, "token names");
     for (uint64_t i = 0; i < v->size; i++) {
         const uint64_t id = r->first_wins ? i : v->size - 1 - i;
-        expect_name(r, r->first_wins ? id + AHEAD : id - AHEAD); /* below 0 it is no id either */
+        expect_name(r, r->first_wins ? id + AHEAD
+                                     : id - AHEAD); /* below 0 it wraps, and is not an id either */
         if (v->entries[id].in_model) WTE_TRY(enter_name(r, id));
     }
     for (uint64_t id = 0; id < v->size; id++)

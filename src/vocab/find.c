@@ -1,5 +1,5 @@
-/* From text to id: the text as the file spells it, then as people write it; and what to suggest
- * when there is none. */
+/* From text to id: the text as the file spells it, then as people write it; suggestions for an
+ * unknown text. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -179,7 +179,7 @@ static void list_near(const wte_vocab *v, wte__bytes text, char *out, size_t cap
     }
 }
 
-/* The words of a text are tokens, though the whole is none: name them. Nothing when one is not. */
+/* Lists the tokens of the words of a text that is not a token; nothing when a word is unknown. */
 static void list_words(const wte_vocab *v, wte__bytes text, char *out, size_t cap)
 {
     size_t used = 0;

@@ -1,5 +1,5 @@
 /* Names of rows in folders of two tools: spaCy's key2row, a msgpack map from the hash of a text to
- * its row, with strings.json beside it; and the list of words of a WordEmbeddings module of
+ * its row, with strings.json; and the list of words of a WordEmbeddings module of
  * sentence-transformers. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,8 +81,7 @@ static wte_status broken(const keys *k, uint64_t at, const char *what)
                      what);
 }
 
-/* A whole number of msgpack, unsigned or of one byte; *bytes: where a key of 64 bits lies, else
- * NULL. */
+/* An integer of msgpack, unsigned or of one byte; *bytes: address of a 64-bit key, else NULL. */
 static bool next_number(keys *k, uint64_t *value, const uint8_t **bytes)
 {
     static const uint8_t sizes[] = { 1, 2, 4, 8 };
@@ -145,9 +144,10 @@ static wte_status name_rows(wte__vocab_reader *r, const wte__names *rows)
     wte__json j;
     wte_status status = WTE_OK;
     if (!r->v->data[file])
-        return wte__fail(r->err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
-                         "%s: the hashes of texts alone: strings.json beside it has the texts",
-                         r->name[0]);
+        return wte__fail(
+            r->err, WTE_E_UNSUPPORTED, WTE_NO_INDEX,
+            "%s: it has hashes of texts alone: their texts are in strings.json, which is missing",
+            r->name[0]);
     wte__json_init(&j, r->v->data[file], r->v->data_bytes[file], r->name[file], 0);
     if (wte__json_next(&j) != WTE__JSON_ARRAY) return refuse(r, &j, "a list of texts was expected");
     wte__names_init(&named, r->v->allocator);

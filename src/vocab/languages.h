@@ -1,4 +1,4 @@
-/* Languages that translation models give ids to behind the pieces of their vocabulary, each list in
+/* Languages that translation models add as ids after the pieces of their vocabulary, each list in
  * the order of its ids. Facts of the models, as macros of one string: names with a space after. */
 #ifndef WTE_SRC_VOCAB_LANGUAGES_H
 #define WTE_SRC_VOCAB_LANGUAGES_H

@@ -14,9 +14,9 @@ typedef struct layout {
     const char *classes;     /* with a space after each, "Tokenizer" left out */
     const char *model_types; /* of config.json, where no class is named; the same form */
     const char *first;       /* texts of ids from 0 on, instead of pieces */
-    const char *last;        /* behind the pieces */
+    const char *last;        /* after the pieces */
     uint32_t shift;          /* id of piece i is i + shift */
-    uint32_t made_up;        /* "<madeupwordN>" behind `last` */
+    uint32_t made_up;        /* "<madeupwordN>" after `last` */
     enum { PIECES, PEGASUS, T5, CAMEMBERT, MAP, COUNTED } rule;
 } layout;
 
@@ -45,7 +45,7 @@ static const layout layouts[] = {
     { "Barthez ", "", "", "", 0, 0, PIECES },
 };
 static const layout as_listed = { "", "", "", "", 0, 0, PIECES };
-/* Where the files alone tell fairseq's order: no more is known of what follows the pieces. */
+/* Fairseq's order, recognised by the files alone: tokens after the pieces are unknown. */
 static const layout fairseq_mask = { "", "", FAIRSEQ, "<mask> ", 1, 0, PIECES };
 static const layout fairseq_alone = { "", "", FAIRSEQ, "", 1, 0, PIECES };
 /* The same classes with the other list of languages. */
@@ -308,7 +308,7 @@ bool wte__vocab_is_counted(const wte__vocab_reader *r, const wte__vocab_side *si
     return n > 0;
 }
 
-/* What is to come behind the last line: the mask where class or config count it. */
+/* Tokens after the last line: the mask, where the class or the config counts it. */
 static wte_status order_of(const wte__vocab_reader *r, const wte__vocab_side *side, uint64_t lines,
                            const char **last)
 {

@@ -5,7 +5,7 @@
 #define WTE_SRC_VOCAB_LAYOUT_H
 #include "vocab/vocab.h"
 
-/* What the files beside a vocabulary say about its ids: tokenizer_config.json and config.json. */
+/* Facts about the ids of a vocabulary in tokenizer_config.json and config.json. */
 typedef struct wte__vocab_side {
     char class_name[64]; /* without "Tokenizer", "TokenizerFast"; "" = not said */
     char model_type[64];

@@ -51,7 +51,7 @@ static wte_status take_id(const wte__vocab_reader *r, const wte__json *j, wte__b
     uint64_t value;
     const char *name = wte__show(shown, text.data, text.size);
     if (!wte__json_u64(j, &value)) {
-        snprintf(what, sizeof what, "the id of '%s' is no whole number from 0 to %u", name,
+        snprintf(what, sizeof what, "the id of '%s' is not a whole number from 0 to %u", name,
                  WTE_LIMIT_VOCAB_IDS - 1);
         return refuse(r, j, what);
     }
@@ -107,7 +107,7 @@ static wte_status read_scored(wte__vocab_reader *r, wte__json *j)
     return j->kind == WTE__JSON_ARRAY_END ? WTE_OK : refuse(r, j, form);
 }
 
-/* The next value, whole: j->kind tells which scalar it was, or which end of a container. */
+/* The next value, whole; j->kind is its scalar kind, or the end of its container. */
 static wte_status read_any(const wte__vocab_reader *r, wte__json *j)
 {
     wte__json_kind kind = wte__json_next(j);
@@ -185,7 +185,7 @@ static wte_status read_vocab(wte__vocab_reader *r, wte__json *j)
 
 static wte_status read_model(wte__vocab_reader *r, wte__json *j, bool *found)
 {
-    if (wte__json_next(j) != WTE__JSON_OBJECT) return refuse(r, j, "the model is no object");
+    if (wte__json_next(j) != WTE__JSON_OBJECT) return refuse(r, j, "the model is not an object");
     while (wte__json_next(j) == WTE__JSON_KEY) {
         if (wte__json_is(j, "vocab")) {
             if (*found) return refuse(r, j, "a second vocab of the model");
@@ -209,7 +209,7 @@ static wte_status read_version(wte__vocab_reader *r, wte__json *j)
     char shown[WTE__NAME_SHOWN];
     wte__json_next(j);
     if (j->kind == WTE__JSON_STRING && wte__json_is(j, "1.0")) return WTE_OK;
-    if (j->kind != WTE__JSON_STRING) return refuse(r, j, "the version is no string");
+    if (j->kind != WTE__JSON_STRING) return refuse(r, j, "the version is not a string");
     return wte__fail(r->err, WTE_E_UNSUPPORTED, j->token_at,
                      "%s: version '%s' of tokenizer.json, but only 1.0 is known", j->name,
                      wte__show(shown, j->raw.data, j->raw.size));
@@ -251,7 +251,7 @@ wte_status wte__vocab_read_map(wte__vocab_reader *r, uint8_t file, bool added)
     return wte__json_next(&j) == WTE__JSON_END ? WTE_OK : wte__json_fail(&j, r->err);
 }
 
-/* Offset of the first byte that is no text: invalid UTF-8, or a NUL. */
+/* Offset of the first byte that is invalid UTF-8 or NUL. */
 static uint64_t first_bad(wte__bytes text)
 {
     uint32_t code, n;
@@ -292,8 +292,8 @@ static wte_status read_lines(wte__vocab_reader *r, uint64_t at, bool fields, siz
         uint64_t bad = first_bad(line);
         if (bad < line.size)
             return wte__vocab_refuse(r, 0, at + bad,
-                                     line.data[bad] ? "not valid UTF-8, so this is no vocabulary"
-                                                    : "a NUL byte, so this is no vocabulary");
+                                     line.data[bad] ? "not valid UTF-8, so this is not a vocabulary"
+                                                    : "a NUL byte, so this is not a vocabulary");
         if (token.id >= WTE_LIMIT_VOCAB_IDS)
             return wte__fail(r->err, WTE_E_LIMIT, at, "%s: more than %u lines", r->name[0],
                              WTE_LIMIT_VOCAB_IDS);

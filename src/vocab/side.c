@@ -1,6 +1,5 @@
-/* The files beside a vocabulary, as far as they say which ids its tokens have: a few scalars of
- * tokenizer_config.json and config.json, and added_tokens_decoder, which has the last word where
- * there is no tokenizer.json. */
+/* Files next to a vocabulary that define ids: a few scalars of tokenizer_config.json and
+ * config.json, and added_tokens_decoder, which overrides vocabularies other than tokenizer.json. */
 #include <string.h>
 
 #include "base/error.h"
@@ -138,7 +137,7 @@ static wte_status read_decoder(wte__vocab_reader *r, wte__json *j)
             .kind = WTE_TOKEN_ADDED, .file = WTE__VOCAB_CONFIG, .at = j->token_at, .replaces = true
         };
         if (!key_id(j, &token.id))
-            return refuse(r, j, "a key of added_tokens_decoder is no id of a token");
+            return refuse(r, j, "a key of added_tokens_decoder is not the id of a token");
         WTE_TRY(read_token(r, j, &token));
         WTE_TRY(wte__vocab_add(r, &token));
     }

@@ -9,12 +9,12 @@
 #define WTE__METASPACE       "\xe2\x96\x81" /* U+2581, a lower block */
 #define WTE__METASPACE_BYTES 3u
 
-/* The alphabet: bytes 21-7E, A1-AC and AE-FF stand for themselves as code points, the other 68 in
- * rising order for U+0100 to U+0143. */
+/* The alphabet: bytes 21-7E, A1-AC and AE-FF are the code points of the same value, the other 68 in
+ * ascending order are U+0100 to U+0143. */
 uint32_t wte__alphabet_code(uint8_t byte);
 bool wte__alphabet_byte(uint32_t code, uint8_t *byte); /* false: not in the alphabet */
 
-/* The next byte of the text with its spelling undone; moves *at over what stands for it. */
+/* The next byte of the text with its spelling undone; advances *at past its spelled form. */
 uint8_t wte__spelling_next(wte_vocab_spelling spelling, wte__bytes text, uint64_t *at);
 /* Whether undoing the spelling changes this text; byte-level leaves one alone that has a character
  * outside the alphabet. */

@@ -1,6 +1,6 @@
-/* sentencepiece's .model: a protobuf message without a header, of which the pieces and two flags of
- * the spelling are read. A bounded cursor walks over fields; unknown ones are passed over; messages
- * nest two deep here, so nothing recurses.
+/* sentencepiece's .model: a protobuf message without a header. Read are the
+ * pieces and two flags of the spelling. A bounded cursor walks over fields and skips unknown ones;
+ * messages nest two deep here, so nothing recurses.
  *
  *     ModelProto      1 pieces (repeated), 2 trainer, 3 normalizer
  *     Piece           1 text, 2 score (float), 3 kind (1 when absent)
@@ -93,9 +93,9 @@ bool wte__vocab_is_pieces(const void *data, uint64_t bytes)
 
 typedef struct pieces {
     wte__vocab_reader *r;
-    wte__names real, odd; /* texts that stand for text, and the others: each must be unique */
+    wte__names real, odd; /* pieces of text, and all others: each set must be unique */
     uint64_t n, unknown;  /* pieces; id of the unknown one plus one */
-    uint32_t bytes;       /* pieces that stand for a byte */
+    uint32_t bytes;       /* byte pieces */
     uint64_t byte_at;     /* the first of them */
     bool escapes, fallback;
 } pieces;
@@ -201,7 +201,7 @@ static wte_status check_whole(const pieces *p)
 {
     const wte__vocab_reader *r = p->r;
     const uint64_t end = r->v->data_bytes[0];
-    if (p->n == 0) return WTE_OK; /* told with every other vocabulary of nothing */
+    if (p->n == 0) return WTE_OK; /* reported with all other empty vocabularies */
     if (!p->unknown)
         return wte__fail(r->err, WTE_E_FORMAT, end,
                          "%s: none of its %" PRIu64 " pieces is for what is unknown", r->name[0],

@@ -1,5 +1,4 @@
-/* Mistral's tekken.json: special tokens have the ids from 0 on, and what is ranked comes behind
- * them.
+/* Mistral's tekken.json: special tokens have the ids from 0 on, ranked tokens follow.
  *
  *     { "config": { "default_vocab_size", "default_num_special_tokens", "version", ... },
  *       "vocab": [ { "rank", "token_bytes" (base64), "token_str" }, ... ],
@@ -70,16 +69,16 @@ static wte_status read_config(tekken *t)
 {
     wte__json *j = &t->j;
     static const char *const early[] = { "v1", "v2", "v3", "v7" };
-    if (wte__json_next(j) != WTE__JSON_OBJECT) return refuse(t, "the config is no object");
+    if (wte__json_next(j) != WTE__JSON_OBJECT) return refuse(t, "the config is not an object");
     while (wte__json_next(j) == WTE__JSON_KEY) {
         const bool size = wte__json_is(j, "default_vocab_size");
         const bool specials = wte__json_is(j, "default_num_special_tokens");
         const bool version = wte__json_is(j, "version");
         WTE_TRY(next_scalar(t));
         if (size && !(t->has_size = wte__json_u64(j, &t->size)))
-            return refuse(t, "default_vocab_size is no count");
+            return refuse(t, "default_vocab_size is not a count");
         if (specials && !(t->has_specials = wte__json_u64(j, &t->specials)))
-            return refuse(t, "default_num_special_tokens is no count");
+            return refuse(t, "default_num_special_tokens is not a count");
         for (size_t i = 0; version && i < sizeof early / sizeof *early; i++)
             t->early |= j->kind == WTE__JSON_STRING && wte__json_is(j, early[i]);
     }
@@ -97,7 +96,7 @@ static int digit_of(uint8_t c)
 /* The bytes that the current string spells in base64. */
 static wte_status take_bytes(tekken *t, wte__bytes *out)
 {
-    static const char form[] = "token_bytes is no base64";
+    static const char form[] = "token_bytes is not base64";
     const wte__bytes text = wte__json_text(&t->j, &t->r->v->arena, false);
     if (!text.data) return wte__no_memory(t->r->err, t->j.raw.size, "the text of a token");
     uint64_t n = text.size, used = 0;

@@ -1,4 +1,4 @@
-/* Opening a vocabulary: which file, of which kind; and the plain questions about ids. */
+/* Opening a vocabulary: its file and kind; simple accessors of ids. */
 #include "vocab/vocab.h"
 
 #include <inttypes.h>
@@ -65,7 +65,7 @@ void wte_vocab_free(wte_vocab *v)
     wte__free(v->allocator, v, sizeof *v);
 }
 
-/* Paths of the files beside a vocabulary; "" = not there. */
+/* Paths of the files next to a vocabulary; "" = absent. */
 typedef struct side_paths {
     char path[WTE__VOCAB_FILES][WTE_LIMIT_PATH];
 } side_paths;
@@ -170,7 +170,7 @@ static wte_status find_in_directory(const char *dir, char path[WTE_LIMIT_PATH], 
         empty ? " is empty)" : "");
 }
 
-/* A file beside the vocabulary, if it is there. */
+/* An optional file next to the vocabulary. */
 static wte_status load_side(wte_vocab *v, const wte_vocab_options *o, const char *dir, size_t file,
                             side_paths *sides, wte_error *err)
 {
@@ -188,8 +188,8 @@ static wte_status load_side(wte_vocab *v, const wte_vocab_options *o, const char
                           &v->data[file], &v->data_bytes[file], err);
 }
 
-/* All there are, as far as the vocabulary does not say by itself what they say: tokenizer.json has
- * ids and added tokens. A vocabulary that was named alone stands alone. */
+/* The optional files, unless the vocabulary itself has what they say: tokenizer.json has ids and
+ * added tokens. A vocabulary that is named as a file is read alone. */
 static wte_status load_sides(wte_vocab *v, const wte_vocab_options *o, const char *dir,
                              side_paths *sides, wte_error *err)
 {

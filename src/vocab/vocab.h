@@ -1,7 +1,7 @@
-/* Inside of a vocabulary: one 16-byte entry for each id, and a name set from spelled text to id.
+/* Internals of a vocabulary: one 16-byte entry for each id, and a name set from spelled text to id.
  *
  * A reader (read.c) collects tokens in the order of the file, so that memory follows the file and
- * not its largest id; build.c turns them into entries. Texts lie in the loaded file where it spells
+ * not its largest id; build.c turns them into entries. Texts are in the loaded file where it spells
  * them without escapes, else in the arena. */
 #ifndef WTE_SRC_VOCAB_VOCAB_H
 #define WTE_SRC_VOCAB_VOCAB_H
@@ -13,7 +13,7 @@
 #include "base/tokens.h"
 #include "vocab/spelling.h"
 
-/* The vocabulary and the files beside it that say more of its ids. */
+/* The vocabulary and the files next to it with facts about its ids. */
 enum {
     WTE__VOCAB_MAIN,
     WTE__VOCAB_ADDED,        /* added_tokens.json */
