@@ -97,6 +97,9 @@ static const form forms[] = {
     { "# vectors\n", NULL, ",", '.', "\n", NULL, 0 },
     { "# made by a tool\n", names, " ", '.', "\n", names, 1 },
     { "% a comment\n", NULL, " ", '.', "\n", NULL, 0 },
+    { "# Created by Octave 6.4\n# columns: 5\n", NULL, " ", '.', "\n", NULL, 0 },
+    { "# word vectors of four texts\n", NULL, " ", '.', "\n", NULL, 0 },
+    { "# id d0 d1 d2 d3 d4\n", ids, " ", '.', "\n", ids, 1 },
     /* counts */
     { "7 5\n", names, " ", '.', "\n", names, 1 },
     { "7 5\n", NULL, " ", '.', "\n", NULL, 0 },

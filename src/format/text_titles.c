@@ -282,7 +282,8 @@ static bool is_blank_line(wte__bytes line)
     return true;
 }
 
-/* The names of a comment, when there are as many as columns: what savetxt writes as its header. */
+/* The names of a comment, when there are as many as columns: what savetxt writes as its header. A
+ * sentence may have as many words: without numbered names it makes no column of numbers a key. */
 static void take_comment_names(wte__text_decision *d, wte__bytes line)
 {
     while (line.size &&
@@ -292,11 +293,10 @@ static void take_comment_names(wte__text_decision *d, wte__bytes line)
     }
     const first_line f = look_at_first(d, line);
     const bool names = f.numbers == 0 && !f.missing;
-    const bool counting = f.counting >= f.fields - (f.numbers < f.fields) && f.integers > 0 &&
-                          f.fields == d->survey.fields;
-    if (f.fields > 1 && (f.fields == d->survey.fields || f.fields + 1 == d->survey.fields) &&
-        (names || counting))
-        read_titles(d, line);
+    const bool counting = f.counting >= f.fields - (f.numbers < f.fields) && f.integers > 0;
+    if (f.fields < 2 || f.fields != d->survey.fields || !(names || counting)) return;
+    read_titles(d, line);
+    d->titles.first_is_key &= d->titles.run > 0;
 }
 
 static void pass_line(wte__text_decision *d, size_t *at, size_t next)
