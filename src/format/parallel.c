@@ -150,9 +150,13 @@ static bool same_form(const wte_file *f, const wte__tensor_entry *a, const wte__
             memcmp(f->dims + a->shape_at, f->dims + b->shape_at, a->rank * sizeof *f->dims) == 0);
 }
 
-static const char *path_of(const wte_file *f, uint32_t part)
+/* The first part's file, with its folder where that alone tells the two apart (Megatron). */
+static const char *first_name(const wte_file *f, uint32_t part)
 {
-    return wte__path_base(f->parts[part].path);
+    const char *path = f->parts[0].path, *base = wte__path_base(path);
+    if (strcmp(base, wte__path_base(f->parts[part].path)) != 0 || base == path) return base;
+    for (base--; base > path && base[-1] != '/';) base--;
+    return base;
 }
 
 /* The tensors of part `part` are f's entries from `first` on; names finds them. They become pieces
@@ -174,14 +178,15 @@ static wte_status keep_pieces(wte_file *f, wte__parallel *p, uint32_t part, size
         if (!wte__names_find(names, text, &k))
             return wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX,
                              "%s: has no tensor '%s', which %s has", f->parts[part].path, a,
-                             path_of(f, 0));
+                             first_name(f, part));
         const wte__tensor_entry *found = &f->entries[first + k];
         if (!same_form(f, own, found))
             return wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX,
-                             "%s: tensor '%s' is %s %s, but %s %s in %s", f->parts[part].path, a,
-                             wte_dtype_name((wte_dtype)found->dtype), wte__shape_text(f, found, x),
-                             wte_dtype_name((wte_dtype)own->dtype), wte__shape_text(f, own, y),
-                             path_of(f, 0));
+                             "%s: tensor '%s' is %s %s, but %s %s in %s; parts of one shape are "
+                             "joined: merge these with the tool that wrote them",
+                             f->parts[part].path, a, wte_dtype_name((wte_dtype)found->dtype),
+                             wte__shape_text(f, found, x), wte_dtype_name((wte_dtype)own->dtype),
+                             wte__shape_text(f, own, y), first_name(f, part));
         p->pieces[p->n_pieces++] = *found;
     }
     return WTE_OK;
@@ -199,7 +204,7 @@ static wte_status check_others(const wte_file *f, const wte__parallel *p, uint32
         if (wte__names_find(&f->names, text, &k)) continue;
         return wte__fail(err, WTE_E_FORMAT, WTE_NO_INDEX, "%s: has a tensor '%s', which %s has not",
                          f->parts[part].path, wte__show(shown, e->name, e->name_bytes),
-                         path_of(f, 0));
+                         first_name(f, part));
     }
     return WTE_OK;
 }

@@ -29,3 +29,31 @@ royal() {
     printf '%s\n' ': royal' 'man king woman queen' 'man prince woman princess' 'king queen man woman' \
         'man king woman emperor' ': gram1-none' 'man men woman women' 'Man King Woman Queen' > questions.txt
 }
+
+# rows MODEL ID...: the rows alone, or the message and the exit code.
+rows() {
+    code=0
+    wte lookup -q "$@" > told 2>&1 || code=$?
+    if [ $code -eq 0 ]; then sed '1,/^  *id  /d' told; else
+        cat told
+        echo "exit $code"
+    fi
+}
+
+# codes MODEL...: the code and the subject of each finding of check, and the exit code; or its message.
+codes() {
+    code=0
+    wte check "$@" > report 2>&1 || code=$?
+    sed -n 's/^\(error\|warn\|info\)  *\([a-z0-9-]*\)  \(.*\)/  \1 \2 \3/p; s/^wte check: note/&/; t; s/^wte check: /  /p' report
+    echo "  exit $code"
+}
+
+# refusals MODEL: what five commands answer to a model that none of them reads, each line with its count.
+refusals() {
+    for words in "inspect $1" "check $1" "tied $1" "lookup $1 0" "trace $1 0"; do
+        code=0
+        wte $words > told 2>&1 || code=$?
+        sed 's/^wte [a-z]*: //' told
+        echo "exit $code"
+    done | sort | uniq -c | sed 's/^ */  /'
+}

@@ -97,12 +97,6 @@ siglip = {"model_type": "siglip", "architectures": ["SiglipModel"], "text_config
 model("siglip", {"text_model.embeddings.token_embedding.weight": tensor(whole), "text_model.embeddings.position_embedding.weight": tensor(table(6, 4)),
                  "vision_model.embeddings.position_embedding.weight": tensor(table(9, 4)), "text_model.head.weight": tensor(table(4, 4))}, siglip)
 END
-codes() { # MODEL...: the code and the subject of each finding, and the exit code
-    code=0
-    wte check "$@" > report || code=$?
-    sed -n 's/^\(error\|warn\|info\)  *\([a-z0-9-]*\)  \(.*\)/  \1 \2 \3/p' report
-    echo "  exit $code"
-}
 for name in mlx_equal mlx_other; do wte tied $name -q | head -n 2; done
 for name in overrides overrides_zero cpmant bert meta mistral nemotron head_zeros head_nan head_nan_row head_same copy.gguf siglip; do
     echo "$ wte check $name"
