@@ -51,6 +51,19 @@ static const struct family families[] = {
     /* a head stored dim x rows, without a config: flax */
     { NULL, "embed_tokens.embedding 40x8; lm_head.kernel 8x40", "embed_tokens.embedding",
       "lm_head.kernel" },
+    /* JAX and TensorFlow part the names with slashes */
+    { NULL, "transformer/wte/embedding 40x8; transformer/wpe/embedding 16x8; lm_head/kernel 8x40",
+      "transformer/wte/embedding", "lm_head/kernel" },
+    { NULL, "params/embedder/input_embedding 40x8; params/layer_0/mlp/linear 8x16",
+      "params/embedder/input_embedding", NULL },
+    { NULL,
+      "target/token_embedder/embedding 40x8; target/decoder/logits_dense/kernel 8x40; "
+      "target/decoder/layers_0/self_attention/query/kernel 8x8",
+      "target/token_embedder/embedding", "target/decoder/logits_dense/kernel" },
+    { NULL,
+      "bert/embeddings/word_embeddings 40x8; bert/embeddings/position_embeddings 16x8; "
+      "bert/embeddings/token_type_embeddings 2x8; cls/predictions/output_bias 40",
+      "bert/embeddings/word_embeddings", NULL },
     { CFG, "wpe.weight 16x8; wte.weight 40x8; h.0.attn.c_attn.weight 8x24", "wte.weight", NULL },
     { CFG, "lm_head.weight 40x8; transformer.wte.weight 40x8; lm_head.bias 40",
       "transformer.wte.weight", "lm_head.weight" },

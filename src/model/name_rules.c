@@ -1,5 +1,5 @@
 /* The names of token tables and output heads, by family, as data; and the one function that reads
- * them. A name is cut at its dots:  wrapper . wrapper . unknown . STEM . weight
+ * them. A name is cut at its dots and slashes:  wrapper . wrapper . unknown . STEM . weight
  * The longest rule that ends the stem counts; what stands before it adds to the score or says that
  * the tensor belongs to another part of the model. */
 #include "model/name_rules.h"
@@ -119,12 +119,17 @@ static const wte__name_rule rules[] = {
     /* the same without ".weight", as arrays saved by hand have it */
     { S("embed_tokens"), INPUT, 90, BARE, "token table of llama, qwen, gemma, opt and kin" },
     { S("wte"), INPUT, 90, BARE, "token table of gpt2 and kin" },
+    { S("input_embedding"), INPUT, 90, BARE, "token table of a JAX model" },
+    { S("word_embeddings"), INPUT, 90, BARE, "token table of bert, as TensorFlow names it" },
+    { S("token_embedder"), INPUT, 100, 0, "token table of T5X" },
+    { S("logits_dense"), HEAD, 100, 0, "output head of T5X" },
     { S("embedding"), INPUT, 80, WHOLE | BARE, "a lone embedding" },
     { S("lm_head"), HEAD, 90, BARE, "output head of most decoders" },
     /* companions: near the table, never the table */
     { S("wpe"), WTE_KIND_POSITIONS, 0, 0, "position table" },
     { S("wpe"), WTE_KIND_POSITIONS, 0, WHOLE | BARE, "position table" },
     { S("position_embeddings"), WTE_KIND_POSITIONS, 0, 0, "position table" },
+    { S("position_embeddings"), WTE_KIND_POSITIONS, 0, BARE, "position table" },
     { S("position_embedding"), WTE_KIND_POSITIONS, 0, 0, "position table" },
     { S("position_embedding_table"), WTE_KIND_POSITIONS, 0, 0, "position table" },
     { S("positions_embed"), WTE_KIND_POSITIONS, 0, 0, "position table" },
@@ -138,6 +143,7 @@ static const wte__name_rule rules[] = {
     { S("relative_attention_bias"), OTHER, 0, 0, "relative position table" },
     { S("rel_embeddings"), OTHER, 0, 0, "relative position table" },
     { S("token_type_embeddings"), OTHER, 0, 0, "token type table" },
+    { S("token_type_embeddings"), OTHER, 0, BARE, "token type table" },
     { S("token_types"), OTHER, 0, 0, "token type table" },
     { S("type_embeddings"), OTHER, 0, 0, "token type table" },
     { S("lang_embeddings"), OTHER, 0, 0, "language table" },
@@ -282,11 +288,17 @@ static bool is(struct text t, const char *word)
     return t.bytes == n && memcmp(t.at, word, n) == 0;
 }
 
+/* Flax and TensorFlow write transformer/wte/embedding. */
+static bool is_separator(char c)
+{
+    return c == '.' || c == '/';
+}
+
 /* Cut the last segment off *t. */
 static struct text last_segment(struct text *t)
 {
     size_t at = t->bytes;
-    while (at > 0 && t->at[at - 1] != '.') at--;
+    while (at > 0 && !is_separator(t->at[at - 1])) at--;
     struct text segment = { t->at + at, t->bytes - at };
     t->bytes = at ? at - 1 : 0;
     return segment;
@@ -349,8 +361,11 @@ static int32_t cut_tails(struct text *t)
 
 static bool ends_with(struct text t, const char *stem, size_t n)
 {
-    return t.bytes >= n && memcmp(t.at + t.bytes - n, stem, n) == 0 &&
-           (t.bytes == n || t.at[t.bytes - n - 1] == '.');
+    if (t.bytes < n || (t.bytes > n && !is_separator(t.at[t.bytes - n - 1]))) return false;
+    const char *end = t.at + t.bytes - n;
+    for (size_t i = 0; i < n; i++)
+        if (end[i] != stem[i] && !(stem[i] == '.' && end[i] == '/')) return false;
+    return true;
 }
 
 static const wte__name_rule *longest_rule(struct text t, unsigned leaf)
